@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * A stream: records in, tagged LZ4 frames out.  It owns its memory from the
+ * start and never allocates afterwards; it has no lock (one owner at a time).
+ *
+ * Each kind of frame has a buffer of its own.  A full buffer is compressed into
+ * one frame and handed to the sink; what a slow reader did not take stays
+ * pending, and is finished before anything else, so that a frame is never torn
+ * by us.  While something is pending, further frames wait in their buffers;
+ * what then does not fit is refused with -EAGAIN and counted by the caller.
+ */
+#ifndef HEAPSHOT_EMIT_STREAM_H
+#define HEAPSHOT_EMIT_STREAM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "schema/heapshot.pb-c.h"
+#include "schema/tag.h"
+#include "emit/sink.h"
+
+struct hs_stream;
+
+struct hs_stream_config {
+	uint32_t id;              /* random id of the recording */
+	size_t frame_bytes;       /* raw bytes a frame is flushed at, 64 KB to 1 MB */
+	struct hs_sink *sink;     /* borrowed */
+};
+
+/* Bytes a stream needs for frames of FRAME_BYTES. */
+size_t hs_stream_bytes(size_t frame_bytes);
+
+/* Makes a stream in MEMORY (hs_stream_bytes(), zeroed, page-aligned). */
+struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *config);
+
+/*
+ * Times are ns since the start of the recording.  DEADLINE_NS of all functions
+ * is an absolute CLOCK_MONOTONIC time until which a slow reader is waited for,
+ * 0 for not at all.
+ *
+ * Returns of all: 0; -EAGAIN when a slow reader left no room; -EMSGSIZE for a
+ * record over HS_RECORD_MAX; else the sink's sticky error.
+ */
+
+/* Appends a record by the generated code. */
+int hs_stream_put(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
+		  Heapshot__Record *record, uint64_t deadline_ns);
+
+/*
+ * Appends a record whose body is written by hand: returns where to write
+ * BODY_BYTES bytes (exact length) of field BODY_FIELD of Record, or NULL with
+ * *error.  The bytes must be written before the next call.
+ */
+uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
+			   uint32_t body_field, size_t body_bytes, uint64_t deadline_ns, int *error);
+
+/* Number that the tags of the snapshot kinds carry from now on. */
+void hs_stream_set_snapshot(struct hs_stream *stream, uint32_t snapshot);
+
+/* Compresses and writes what the buffer of KIND holds, if anything. */
+int hs_stream_flush(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t deadline_ns);
+/* The same for metadata, events and all others, in that order. */
+int hs_stream_flush_all(struct hs_stream *stream, uint64_t deadline_ns);
+
+/* Throws away what the buffer of KIND holds (an abandoned snapshot's). */
+void hs_stream_discard(struct hs_stream *stream, enum hs_frame_kind kind);
+
+/* Raw bytes that wait in the buffer of KIND. */
+size_t hs_stream_buffered(const struct hs_stream *stream, enum hs_frame_kind kind);
+
+uint64_t hs_stream_frames(const struct hs_stream *stream);        /* given to the sink */
+uint64_t hs_stream_frame_bytes_out(const struct hs_stream *stream); /* bytes of those */
+bool hs_stream_is_pending(const struct hs_stream *stream);
+int hs_stream_error(const struct hs_stream *stream);
+
+#endif
