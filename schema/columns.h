@@ -34,7 +34,7 @@ enum hs_shape_flag {
  * zero-initialised once; the encoder notices by itself that it is of an old batch.
  */
 struct hs_shape_hint {
-	uint32_t batch;     /* serial number of the batch it speaks of */
+	uint64_t batch;     /* serial number of the batch it speaks of; never 0 there */
 	uint16_t last;      /* shape used last, from 1 */
 	uint16_t first;     /* head of the chain of this type's shapes */
 	uint16_t count;     /* shapes of the type in this batch */
