@@ -40,17 +40,21 @@ struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *co
  * 0 for not at all.
  *
  * Returns of all: 0; -EAGAIN when a slow reader left no room; -EMSGSIZE for a
- * record over HS_RECORD_MAX; else the sink's sticky error.
+ * record over HS_RECORD_MAX (its time included); else the sink's sticky error.
+ *
+ * The frames of a snapshot, and the last of a recording (HS_FRAME_END), come in
+ * order, so these kinds share one buffer: a record of another of them, or of
+ * another snapshot, flushes what is there first.
  */
 
-/* Appends a record by the generated code. */
+/* Appends a record by the generated code.  Sets record->time_delta_ns. */
 int hs_stream_put(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
 		  Heapshot__Record *record, uint64_t deadline_ns);
 
 /*
  * Appends a record whose body is written by hand: returns where to write
- * BODY_BYTES bytes (exact length) of field BODY_FIELD of Record, or NULL with
- * *error.  The bytes must be written before the next call.
+ * BODY_BYTES bytes (exact length) of field BODY_FIELD (3 or more) of Record, or
+ * NULL with *error.  The bytes must be written before the next call.
  */
 uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
 			   uint32_t body_field, size_t body_bytes, uint64_t deadline_ns, int *error);
@@ -58,19 +62,28 @@ uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, ui
 /* Number that the tags of the snapshot kinds carry from now on. */
 void hs_stream_set_snapshot(struct hs_stream *stream, uint32_t snapshot);
 
-/* Compresses and writes what the buffer of KIND holds, if anything. */
+/*
+ * Compresses and writes what the buffer of KIND holds, if anything, behind what
+ * was pending.  -EAGAIN: not all of it has reached the sink yet; what is pending
+ * goes on at the next call of any of these functions that needs room, or here.
+ */
 int hs_stream_flush(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t deadline_ns);
 /* The same for metadata, events and all others, in that order. */
 int hs_stream_flush_all(struct hs_stream *stream, uint64_t deadline_ns);
 
-/* Throws away what the buffer of KIND holds (an abandoned snapshot's). */
+/*
+ * Throws away what the buffer of KIND holds (an abandoned snapshot's: of all its
+ * kinds, but not what an earlier snapshot left there).  Frames that have their
+ * number already are always finished, so that numbers stay without gaps.
+ */
 void hs_stream_discard(struct hs_stream *stream, enum hs_frame_kind kind);
 
 /* Raw bytes that wait in the buffer of KIND. */
 size_t hs_stream_buffered(const struct hs_stream *stream, enum hs_frame_kind kind);
 
-uint64_t hs_stream_frames(const struct hs_stream *stream);        /* given to the sink */
-uint64_t hs_stream_frame_bytes_out(const struct hs_stream *stream); /* bytes of those */
+uint64_t hs_stream_frames(const struct hs_stream *stream);          /* compressed so far */
+uint64_t hs_stream_frame_bytes_out(const struct hs_stream *stream); /* bytes of those, tags included */
+/* Whether the sink has not taken all of the last frame yet. */
 bool hs_stream_is_pending(const struct hs_stream *stream);
 int hs_stream_error(const struct hs_stream *stream);
 
