@@ -44,16 +44,16 @@ struct hs_sink_ops {
 struct hs_sink {
 	const struct hs_sink_ops *ops;
 	int fd;
-	pid_t supervisor;          /* of a command's sink */
-	int status_fd;             /* wait status of the command comes here */
-	int command_status;        /* that status, once closed; -1: not known */
-	bool is_regular;           /* short writes mean a full disk, not a slow reader */
-	bool is_whole;             /* takes whole frames only (callback) */
+	pid_t supervisor;   /* of a command's sink */
+	int status_fd;      /* wait status of the command comes here */
+	int command_status; /* that status, once closed; -1: not known */
+	bool is_regular;    /* short writes mean a full disk, not a slow reader */
+	bool is_whole;      /* takes whole frames only (callback) */
 	bool is_socket;
-	size_t write_max;          /* most bytes of one write; 0: no limit */
-	uint64_t device, inode;    /* what fd must be: the host may have closed ours */
-	int error;                 /* first error, as a negative errno; sticky */
-	uint64_t bytes;            /* taken so far */
+	size_t write_max;       /* most bytes of one write; 0: no limit */
+	uint64_t device, inode; /* what fd must be: the host may have closed ours */
+	int error;              /* first error, as a negative errno; sticky */
+	uint64_t bytes;         /* taken so far */
 	hs_sink_callback *callback;
 	void *user_data;
 	/* Replaces write(2) in tests; NULL: write(2). */

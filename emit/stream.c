@@ -39,12 +39,12 @@ struct hs_stream {
 	struct hs_sink *sink;
 	uint32_t id;
 	uint32_t snapshot;
-	size_t limit;            /* bytes of records a frame is flushed at */
-	size_t room;             /* bytes of records a buffer can hold, >= limit */
-	uint64_t seq;            /* of the next frame */
+	size_t limit; /* bytes of records a frame is flushed at */
+	size_t room;  /* bytes of records a buffer can hold, >= limit */
+	uint64_t seq; /* of the next frame */
 	uint64_t bytes_out;
 	struct buffer buffers[N_BUFFERS];
-	uint8_t *frame;          /* the frame being written */
+	uint8_t *frame; /* the frame being written */
 	size_t frame_cap;
 	size_t frame_done, frame_size; /* equal: nothing is pending */
 };
@@ -68,7 +68,8 @@ size_t hs_stream_bytes(size_t frame_bytes)
 {
 	const size_t raw = buffer_bytes(clamp_frame_bytes(frame_bytes));
 
-	return ALIGN(sizeof(struct hs_stream)) + N_BUFFERS * ALIGN(raw) + ALIGN(hs_frame_bound(raw));
+	return ALIGN(sizeof(struct hs_stream)) + N_BUFFERS * ALIGN(raw) +
+	       ALIGN(hs_frame_bound(raw));
 }
 
 struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *config)
@@ -165,11 +166,11 @@ static int finish_pending(struct hs_stream *stream, uint64_t deadline_ns)
 static int flush_buffer(struct hs_stream *stream, struct buffer *buffer, uint64_t deadline_ns)
 {
 	struct hs_tag tag = {
-		.kind = (uint8_t)buffer->kind,
-		.stream = stream->id,
-		.snapshot = buffer->snapshot,
-		.seq = stream->seq,
-		.time_ns = buffer->first_ns,
+	    .kind = (uint8_t)buffer->kind,
+	    .stream = stream->id,
+	    .snapshot = buffer->snapshot,
+	    .seq = stream->seq,
+	    .time_ns = buffer->first_ns,
 	};
 	uint8_t *start;
 	size_t size;
@@ -180,7 +181,8 @@ static int flush_buffer(struct hs_stream *stream, struct buffer *buffer, uint64_
 	start = put_frame_start(buffer->data + FRAME_START_MAX, stream->id, stream->seq,
 				buffer->first_ns);
 	size = hs_frame_compress(stream->frame, stream->frame_cap, start,
-				 (size_t)(buffer->data + FRAME_START_MAX + buffer->used - start), &tag);
+				 (size_t)(buffer->data + FRAME_START_MAX + buffer->used - start),
+				 &tag);
 	if (size == 0) {
 		/* Cannot happen: the bounds hold. */
 		stream->sink->error = -EIO;
@@ -288,9 +290,9 @@ uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, ui
 	uint8_t *out;
 
 	*error = body_bytes > HS_RECORD_MAX
-			 ? -EMSGSIZE
-			 : make_room(stream, buffer, kind,
-				     head_bytes(delta, body_tag, body_bytes) + body_bytes, deadline_ns);
+		     ? -EMSGSIZE
+		     : make_room(stream, buffer, kind,
+				 head_bytes(delta, body_tag, body_bytes) + body_bytes, deadline_ns);
 	if (*error != 0)
 		return NULL;
 	delta = time_delta(buffer, time_ns);

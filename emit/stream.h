@@ -23,9 +23,9 @@
 struct hs_stream;
 
 struct hs_stream_config {
-	uint32_t id;              /* random id of the recording */
-	size_t frame_bytes;       /* raw bytes a frame is flushed at, 64 KB to 1 MB */
-	struct hs_sink *sink;     /* borrowed */
+	uint32_t id;          /* random id of the recording */
+	size_t frame_bytes;   /* raw bytes a frame is flushed at, 64 KB to 1 MB */
+	struct hs_sink *sink; /* borrowed */
 };
 
 /* Bytes a stream needs for frames of FRAME_BYTES. */
@@ -57,7 +57,8 @@ int hs_stream_put(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t ti
  * NULL with *error.  The bytes must be written before the next call.
  */
 uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
-			   uint32_t body_field, size_t body_bytes, uint64_t deadline_ns, int *error);
+			   uint32_t body_field, size_t body_bytes, uint64_t deadline_ns,
+			   int *error);
 
 /* Number that the tags of the snapshot kinds carry from now on. */
 void hs_stream_set_snapshot(struct hs_stream *stream, uint32_t snapshot);
@@ -81,8 +82,9 @@ void hs_stream_discard(struct hs_stream *stream, enum hs_frame_kind kind);
 /* Raw bytes that wait in the buffer of KIND. */
 size_t hs_stream_buffered(const struct hs_stream *stream, enum hs_frame_kind kind);
 
-uint64_t hs_stream_frames(const struct hs_stream *stream);          /* compressed so far */
-uint64_t hs_stream_frame_bytes_out(const struct hs_stream *stream); /* bytes of those, tags included */
+uint64_t hs_stream_frames(const struct hs_stream *stream); /* compressed so far */
+uint64_t
+hs_stream_frame_bytes_out(const struct hs_stream *stream); /* bytes of those, tags included */
 /* Whether the sink has not taken all of the last frame yet. */
 bool hs_stream_is_pending(const struct hs_stream *stream);
 int hs_stream_error(const struct hs_stream *stream);
