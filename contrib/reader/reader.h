@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the files of the library share: the reader itself and the steps of a
+ * pass, from frames to rows.
+ */
+#ifndef HEAPSHOT_READER_READER_H
+#define HEAPSHOT_READER_READER_H
+
+#include <lz4frame.h>
+
+#include "contrib/reader/heapshot-reader.h"
+#include "contrib/reader/idmap.h"
+#include "contrib/reader/memory.h"
+#include "contrib/reader/source.h"
+#include "schema/columns.h"
+#include "schema/heapshot.pb-c.h"
+#include "schema/tag.h"
+
+/* Most bytes of an LZ4 frame with HS_FRAME_RAW_MAX bytes of content, as one
+ * block or as several: headers, checksums, and blocks stored as they are. */
+#define HS_FRAME_COMPRESSED_MAX (HS_FRAME_RAW_MAX + (HS_FRAME_RAW_MAX >> 8) + 4096)
+
+#define HS_DEFAULT_MEMORY (48u << 20)
+
+/* Place of a pass in the file. */
+struct hs_cursor {
+	uint64_t offset;     /* where the next tag should stand */
+	uint64_t rescan;     /* where to look for it if it does not: behind the last tag */
+	uint64_t end;        /* stop here */
+	uint64_t next_seq;
+	bool has_seq;
+	bool is_quiet;       /* issues of this way were noted by the first pass */
+};
+
+/* The loaded frame. */
+struct hs_content {
+	const uint8_t *at, *end;
+	uint64_t time_ns;
+	struct heapshot_frame frame;
+};
+
+struct hs_names {
+	struct heapshot_type *types;
+	size_t n_types, room_types;
+	struct hs_idmap type_index;
+	struct heapshot_domain *domains;
+	size_t n_domains, room_domains;
+	struct hs_idmap domain_index;
+	struct heapshot_thread *threads;
+	size_t n_threads, room_threads;
+	struct hs_idmap thread_index;
+	const char **images;
+	size_t n_images, room_images;
+	struct hs_idmap image_index;
+	struct hs_arena arena;
+	bool is_loaded;
+	enum heapshot_read_result result;
+};
+
+struct hs_snapshots {
+	struct heapshot_snapshot *list;
+	size_t n, room;
+	struct hs_idmap index;
+	struct hs_arena arena;
+};
+
+/* Totals by type id: small ids directly, others through a map. */
+#define HS_DIRECT_TYPES (1u << 18)
+struct hs_type_totals {
+	struct heapshot_type_total *direct;
+	uint32_t n_direct;
+	struct heapshot_type_total *others;
+	size_t n_others, room_others;
+	struct hs_idmap index;
+	struct heapshot_type_total *result;
+	size_t n_result;
+};
+
+struct hs_root_table {
+	struct heapshot_root *roots;
+	size_t n_roots, room_roots;
+	struct heapshot_root_source *sources;
+	size_t n_sources, room_sources;
+	struct hs_idmap source_index; /* hash of the encoded source */
+	struct hs_slice *encoded;     /* of each source, in the arena */
+	size_t room_encoded;
+	uint32_t *local;              /* source of the batch -> source of the table */
+	size_t room_local;
+	struct hs_idmap objects;      /* address -> type */
+	struct hs_arena arena;
+};
+
+struct heapshot_reader {
+	struct hs_memory memory;
+	struct hs_source source;
+	bool is_open;
+	char error[320];
+	int saved_errno;
+
+	struct heapshot_header header;
+	bool has_header;
+	struct heapshot_summary summary;
+	bool has_stream;
+	struct hs_arena arena;
+
+	struct heapshot_issue issues[HEAPSHOT_ISSUES_MAX];
+	size_t n_issues;
+	uint64_t n_issues_met;
+
+	struct hs_snapshots snapshots;
+	struct hs_names names;
+	struct hs_type_totals totals;
+	struct hs_root_table roots;
+
+	uint8_t *compressed, *raw; /* one frame */
+	LZ4F_dctx *lz4;
+	struct hs_cursor cursor;
+	struct hs_content content;
+	struct hs_batch_decoder *batch;
+	void *batch_memory;
+
+	heapshot_progress *progress;
+	void *progress_data;
+};
+
+/* Sets the sentence for people and returns RESULT. */
+enum heapshot_read_result hs_fail(struct heapshot_reader *reader, enum heapshot_read_result result,
+				  const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+enum heapshot_read_result hs_fail_memory(struct heapshot_reader *reader);
+enum heapshot_read_result hs_fail_io(struct heapshot_reader *reader, int error);
+
+/* Adds an issue, unless the same one was met before. */
+void hs_issue(struct heapshot_reader *reader, const struct heapshot_issue *issue);
+
+/* The next tag on the way of CURSOR. */
+enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct hs_cursor *cursor,
+					struct heapshot_frame *frame);
+
+/* Position of the next valid tag in [from, to); TO when there is none. */
+enum heapshot_read_result hs_frame_find(struct heapshot_reader *reader, uint64_t from, uint64_t to,
+					uint64_t *found);
+
+/* Reads the tags of the whole file, the header, and begins and ends of snapshots. */
+enum heapshot_read_result hs_scan(struct heapshot_reader *reader);
+
+/* Notes that the loaded frame has a record that cannot be decoded. */
+enum heapshot_read_result hs_bad_record(struct heapshot_reader *reader, const char *detail);
+
+void hs_names_free(struct heapshot_reader *reader);
+void hs_totals_free(struct heapshot_reader *reader);
+void hs_roots_free(struct heapshot_reader *reader);
+
+/* True when FRAME belongs to the body of SNAPSHOT. */
+static inline bool hs_is_body(const struct heapshot_frame *frame,
+			      const struct heapshot_snapshot *snapshot)
+{
+	return frame->kind == HEAPSHOT_FRAME_SNAPSHOT_BODY &&
+	       frame->snapshot == (uint32_t)snapshot->id;
+}
+
+#endif

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * One frame at a time: decompression into a fixed buffer, and the records in it.
+ */
+#include "contrib/reader/reader.h"
+#include "schema/varint.h"
+
+static void note_bad_frame(struct heapshot_reader *reader, const struct heapshot_frame *frame,
+			   enum heapshot_issue_kind kind, const char *detail)
+{
+	struct heapshot_issue issue = {
+		.kind = kind,
+		.offset = frame->offset,
+		.bytes = frame->body_offset - frame->offset + frame->compressed_bytes,
+		.frames = 1,
+		.seq = frame->seq,
+		.frame_kind = frame->kind,
+		.snapshot = frame->snapshot,
+		.detail = detail,
+	};
+
+	hs_issue(reader, &issue);
+}
+
+static enum heapshot_read_result bad_frame(struct heapshot_reader *reader,
+					   const struct heapshot_frame *frame, const char *detail)
+{
+	note_bad_frame(reader, frame, HEAPSHOT_ISSUE_BAD_FRAME, detail);
+	return hs_fail(reader, HEAPSHOT_READ_DAMAGED, "frame %llu at offset %llu is damaged: %s",
+		       (unsigned long long)frame->seq, (unsigned long long)frame->offset, detail);
+}
+
+enum heapshot_read_result hs_bad_record(struct heapshot_reader *reader, const char *detail)
+{
+	const struct heapshot_frame *frame = &reader->content.frame;
+
+	note_bad_frame(reader, frame, HEAPSHOT_ISSUE_BAD_RECORD, detail);
+	return hs_fail(reader, HEAPSHOT_READ_DAMAGED,
+		       "a record of frame %llu at offset %llu cannot be decoded: %s",
+		       (unsigned long long)frame->seq, (unsigned long long)frame->offset, detail);
+}
+
+static bool prepare(struct heapshot_reader *reader)
+{
+	if (reader->raw == NULL)
+		reader->raw = hs_memory_grow(&reader->memory, NULL, 0, HS_FRAME_RAW_MAX);
+	if (reader->compressed == NULL)
+		reader->compressed =
+			hs_memory_grow(&reader->memory, NULL, 0, HS_FRAME_COMPRESSED_MAX);
+	if (reader->lz4 == NULL &&
+	    LZ4F_isError(LZ4F_createDecompressionContext(&reader->lz4, LZ4F_VERSION)))
+		reader->lz4 = NULL;
+	return reader->raw != NULL && reader->compressed != NULL && reader->lz4 != NULL;
+}
+
+/* Decompresses; NULL, or what is wrong. */
+static const char *decompress(struct heapshot_reader *reader, const struct heapshot_frame *frame)
+{
+	LZ4F_decompressOptions_t options = {.stableDst = 1};
+	LZ4F_frameInfo_t info = {0};
+	const uint8_t *in = reader->compressed;
+	size_t left = frame->compressed_bytes, used = left, out = 0, hint;
+
+	LZ4F_resetDecompressionContext(reader->lz4);
+	hint = LZ4F_getFrameInfo(reader->lz4, &info, in, &used);
+	if (LZ4F_isError(hint))
+		return "not an LZ4 frame";
+	/* The block's size decides what the LZ4 library allocates. */
+	if (info.blockSizeID == LZ4F_max4MB || info.frameType != LZ4F_frame || info.dictID != 0)
+		return "an LZ4 frame of a form that is not allowed";
+	in += used;
+	left -= used;
+	while (hint != 0) {
+		size_t room = HS_FRAME_RAW_MAX - out;
+
+		used = left;
+		hint = LZ4F_decompress(reader->lz4, reader->raw + out, &room, in, &used, &options);
+		if (LZ4F_isError(hint))
+			return "checksum or content of the LZ4 frame is wrong";
+		out += room;
+		in += used;
+		left -= used;
+		if (out > frame->raw_bytes)
+			return "more content than the tag states";
+		if (hint != 0 && room == 0 && used == 0)
+			return left == 0 ? "the LZ4 frame is not whole" :
+					   "more content than is allowed";
+	}
+	if (left != 0)
+		return "the LZ4 frame is shorter than the tag states";
+	if (out != frame->raw_bytes)
+		return "less content than the tag states";
+	return NULL;
+}
+
+/*
+ * Reads one field: its number, and for length-delimited ones its slice.  NULL
+ * when it is cut or of a type that does not exist.
+ */
+static const uint8_t *get_field(const uint8_t *at, const uint8_t *end, uint32_t *number,
+				unsigned *wire, struct hs_slice *slice, uint64_t *value)
+{
+	uint64_t key;
+
+	at = hs_varint_get(at, end, &key);
+	if (at == NULL || key >> 3 == 0 || key >> 3 > 0x1FFFFFFF)
+		return NULL;
+	*number = (uint32_t)(key >> 3);
+	*wire = (unsigned)(key & 7);
+	*value = 0;
+	switch (*wire) {
+	case 0:
+		return hs_varint_get(at, end, value);
+	case 1:
+		return end - at >= 8 ? at + 8 : NULL;
+	case 2:
+		at = hs_varint_get(at, end, value);
+		if (at == NULL || *value > (uint64_t)(end - at))
+			return NULL;
+		*slice = (struct hs_slice){at, at + *value};
+		return slice->end;
+	case 5:
+		return end - at >= 4 ? at + 4 : NULL;
+	}
+	return NULL;
+}
+
+/* Returns 1, 0 at the end, -1 when it cannot be decoded. */
+static int next_record(struct hs_content *content, struct heapshot_record *record)
+{
+	struct hs_slice outer, inner = {NULL, NULL};
+	uint64_t value;
+	uint32_t number;
+	unsigned wire;
+
+	*record = (struct heapshot_record){0};
+	do {
+		if (content->at == content->end)
+			return 0;
+		content->at = get_field(content->at, content->end, &number, &wire, &outer, &value);
+		if (content->at == NULL)
+			return -1;
+	} while (number != 1 || wire != 2);
+	if (outer.end - outer.data > HS_RECORD_MAX)
+		return -1;
+	while (outer.data < outer.end) {
+		outer.data = get_field(outer.data, outer.end, &number, &wire, &inner, &value);
+		if (outer.data == NULL)
+			return -1;
+		if (number == 2 && wire == 0) {
+			content->time_ns += (uint64_t)hs_unzigzag(value);
+		} else if (wire == 2 && number != 2) {
+			if (record->field != 0)
+				record->n_unknown++;
+			record->field = number;
+			record->body = inner.data;
+			record->body_bytes = (size_t)(inner.end - inner.data);
+		} else {
+			record->n_unknown++;
+		}
+	}
+	record->time_ns = content->time_ns;
+	return 1;
+}
+
+enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *reader,
+						     const struct heapshot_frame *frame)
+{
+	struct hs_content *content = &reader->content;
+	struct heapshot_record record;
+	Heapshot__FrameStart *start;
+	const char *wrong;
+	ssize_t n;
+
+	if (!reader->is_open || frame->raw_bytes > HS_FRAME_RAW_MAX ||
+	    frame->compressed_bytes > HS_FRAME_COMPRESSED_MAX)
+		return hs_fail(reader, HEAPSHOT_READ_MISUSE, "not a frame of this recording");
+	*content = (struct hs_content){.frame = *frame, .time_ns = frame->time_ns};
+	if (!prepare(reader))
+		return hs_fail_memory(reader);
+	n = hs_source_read(&reader->source, frame->body_offset, reader->compressed,
+			   frame->compressed_bytes);
+	if (n < 0)
+		return hs_fail_io(reader, (int)-n);
+	if ((size_t)n < frame->compressed_bytes)
+		return bad_frame(reader, frame, "the file became shorter");
+	wrong = decompress(reader, frame);
+	if (wrong != NULL)
+		return bad_frame(reader, frame, wrong);
+
+	content->at = reader->raw;
+	content->end = reader->raw + frame->raw_bytes;
+	if (next_record(content, &record) <= 0 || record.field != 1)
+		wrong = "its first record is no FrameStart";
+	else if ((start = heapshot__frame_start__unpack(NULL, record.body_bytes, record.body)) ==
+		 NULL)
+		wrong = "its FrameStart cannot be decoded";
+	else {
+		if (start->stream != reader->summary.stream || start->seq != frame->seq)
+			wrong = "its FrameStart is that of another frame";
+		content->time_ns = start->time_ns;
+		heapshot__frame_start__free_unpacked(start, NULL);
+	}
+	if (wrong != NULL) {
+		content->at = content->end;
+		return bad_frame(reader, frame, wrong);
+	}
+	return HEAPSHOT_READ_OK;
+}
+
+enum heapshot_read_result heapshot_reader_next_record(struct heapshot_reader *reader,
+						      struct heapshot_record *record)
+{
+	int n;
+
+	if (reader->content.at == NULL)
+		return hs_fail(reader, HEAPSHOT_READ_MISUSE, "no frame is loaded");
+	n = next_record(&reader->content, record);
+	if (n > 0)
+		return HEAPSHOT_READ_OK;
+	reader->content.at = reader->content.end;
+	return n == 0 ? HEAPSHOT_READ_END : hs_bad_record(reader, "the record's fields");
+}

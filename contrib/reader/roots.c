@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Roots of a snapshot: the sources of all batches joined, then the types of
+ * the objects they hold by a second pass.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/reader/reader.h"
+
+static const char *const kind_names[] = {
+	"unknown",	"external",	  "stack",	"finalizer_queue", "static",
+	"thread_static", "context_static", "gc_handle", "jit",		   "threading",
+	"domain",	"reflection",	  "marshal",	"thread_pool",	   "debugger",
+	"handle",	"ephemeron",	  "toggleref",	"other",
+};
+
+const char *heapshot_root_kind_name(uint32_t kind)
+{
+	return kind < sizeof(kind_names) / sizeof(*kind_names) ? kind_names[kind] : "unknown";
+}
+
+void hs_roots_free(struct heapshot_reader *reader)
+{
+	struct hs_memory *memory = &reader->memory;
+	struct hs_root_table *table = &reader->roots;
+
+	hs_memory_release(memory, table->roots, table->room_roots * sizeof(*table->roots));
+	hs_memory_release(memory, table->sources, table->room_sources * sizeof(*table->sources));
+	hs_memory_release(memory, table->encoded, table->room_encoded * sizeof(*table->encoded));
+	hs_memory_release(memory, table->local, table->room_local * sizeof(*table->local));
+	hs_idmap_free(memory, &table->source_index);
+	hs_idmap_free(memory, &table->objects);
+	hs_arena_free(memory, &table->arena);
+	*table = (struct hs_root_table){0};
+}
+
+static uint64_t hash_bytes(const struct hs_slice *slice)
+{
+	uint64_t hash = 0xcbf29ce484222325ull;
+	const uint8_t *p;
+
+	for (p = slice->data; p < slice->end; p++)
+		hash = (hash ^ *p) * 0x100000001b3ull;
+	return hash;
+}
+
+static bool is_same(const struct hs_slice *a, const struct hs_slice *b)
+{
+	size_t size = (size_t)(a->end - a->data);
+
+	return size == (size_t)(b->end - b->data) && memcmp(a->data, b->data, size) == 0;
+}
+
+/* Adds what SLICE encodes as the last source. */
+static enum heapshot_read_result append_source(struct heapshot_reader *reader,
+					       const struct hs_slice *slice)
+{
+	struct hs_memory *memory = &reader->memory;
+	struct hs_root_table *table = &reader->roots;
+	size_t size = (size_t)(slice->end - slice->data);
+	Heapshot__RootSource *from = heapshot__root_source__unpack(NULL, size, slice->data);
+	struct heapshot_root_source *source;
+	char *copy;
+
+	if (from == NULL)
+		return hs_bad_record(reader, "RootSource");
+	copy = hs_arena_copy(memory, &table->arena, slice->data, size);
+	if (copy == NULL ||
+	    !hs_memory_reserve(memory, &table->sources, table->n_sources, &table->room_sources,
+			       sizeof(*table->sources)) ||
+	    !hs_memory_reserve(memory, &table->encoded, table->n_sources, &table->room_encoded,
+			       sizeof(*table->encoded))) {
+		heapshot__root_source__free_unpacked(from, NULL);
+		return hs_fail_memory(reader);
+	}
+	table->encoded[table->n_sources] =
+		(struct hs_slice){(uint8_t *)copy, (uint8_t *)copy + size};
+	source = &table->sources[table->n_sources];
+	*source = (struct heapshot_root_source){
+		.kind = (uint32_t)from->kind,
+		.kind_text = hs_arena_text(memory, &table->arena, from->kind_text),
+		.name = hs_arena_text(memory, &table->arena, from->name),
+		.handle_type = hs_arena_text(memory, &table->arena, from->handle_type),
+		.type = from->type,
+		.domain = from->domain,
+		.thread = from->thread,
+	};
+	heapshot__root_source__free_unpacked(from, NULL);
+	if (source->kind_text == NULL || source->name == NULL || source->handle_type == NULL)
+		return hs_fail_memory(reader);
+	table->n_sources++;
+	return HEAPSHOT_READ_OK;
+}
+
+/* Finds or adds a source; *index is its place. */
+static enum heapshot_read_result get_source(struct heapshot_reader *reader,
+					    const struct hs_slice *slice, uint32_t *index)
+{
+	struct hs_root_table *table = &reader->roots;
+	uint64_t hash = hash_bytes(slice);
+	enum heapshot_read_result result;
+	uint32_t *found;
+
+	while ((found = hs_idmap_find(&table->source_index, hash)) != NULL) {
+		*index = *found;
+		if (is_same(slice, &table->encoded[*found]))
+			return HEAPSHOT_READ_OK;
+		hash++;
+	}
+	*index = (uint32_t)table->n_sources;
+	result = append_source(reader, slice);
+	if (result != HEAPSHOT_READ_OK)
+		return result;
+	return hs_idmap_put(&reader->memory, &table->source_index, hash, *index) ?
+		       HEAPSHOT_READ_OK :
+		       hs_fail_memory(reader);
+}
+
+static enum heapshot_read_result get_batch_sources(struct heapshot_reader *reader,
+						   const struct hs_root_decoder *decoder)
+{
+	struct hs_root_table *table = &reader->roots;
+	struct hs_slice cursor = {NULL, NULL}, slice;
+	enum heapshot_read_result result;
+	size_t n = 0;
+
+	while (hs_root_next_source(decoder, &cursor, &slice) > 0) {
+		if (!hs_memory_reserve(&reader->memory, &table->local, n, &table->room_local,
+				       sizeof(*table->local)))
+			return hs_fail_memory(reader);
+		result = get_source(reader, &slice, &table->local[n]);
+		if (result != HEAPSHOT_READ_OK)
+			return result;
+		n++;
+	}
+	return n == decoder->n_sources ? HEAPSHOT_READ_OK :
+					 hs_bad_record(reader, "sources of a root batch");
+}
+
+static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
+					   const struct heapshot_record *record)
+{
+	struct hs_root_table *table = &reader->roots;
+	struct hs_root_decoder decoder;
+	struct hs_decoded_root root;
+	enum heapshot_read_result result;
+	const char *error = NULL;
+	int n;
+
+	if (hs_root_decode(&decoder, record->body, record->body_bytes, reader->header.word_bytes,
+			   &error) != 0)
+		return hs_bad_record(reader, error);
+	result = get_batch_sources(reader, &decoder);
+	if (result != HEAPSHOT_READ_OK)
+		return result;
+	while ((n = hs_root_next(&decoder, &root, &error)) > 0) {
+		if (!hs_memory_reserve(&reader->memory, &table->roots, table->n_roots,
+				       &table->room_roots, sizeof(*table->roots)) ||
+		    !hs_idmap_put(&reader->memory, &table->objects, root.object, 0))
+			return hs_fail_memory(reader);
+		table->roots[table->n_roots++] = (struct heapshot_root){
+			.address = root.address,
+			.object = root.object,
+			.source = table->local[root.source - 1],
+		};
+	}
+	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(reader, error);
+}
+
+/* Gives the types of a batch's objects to the addresses that are asked for. */
+static enum heapshot_read_result resolve_batch(struct heapshot_reader *reader,
+					       const struct heapshot_record *record)
+{
+	enum heapshot_read_result result =
+		heapshot_reader_begin_objects(reader, record, false, NULL);
+	struct hs_decoded_row row;
+	const char *error = NULL;
+	int n;
+
+	if (result != HEAPSHOT_READ_OK)
+		return result;
+	while ((n = hs_batch_next(reader->batch, &row, &error)) > 0) {
+		uint32_t *type = hs_idmap_find(&reader->roots.objects, row.address);
+
+		if (type != NULL && !row.is_continuation)
+			*type = row.type;
+	}
+	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(reader, error);
+}
+
+/* One pass over the bodies, TAKE for each record of kind FIELD. */
+static enum heapshot_read_result
+pass(struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot, uint32_t field,
+     enum heapshot_read_result (*take)(struct heapshot_reader *, const struct heapshot_record *),
+     bool *is_damaged)
+{
+	enum heapshot_read_result result;
+	struct heapshot_frame frame;
+	struct heapshot_record record;
+
+	heapshot_reader_rewind(reader, snapshot);
+	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
+		if (!hs_is_body(&frame, snapshot))
+			continue;
+		result = heapshot_reader_load_frame(reader, &frame);
+		while (result == HEAPSHOT_READ_OK &&
+		       (result = heapshot_reader_next_record(reader, &record)) == HEAPSHOT_READ_OK) {
+			if (record.field != field)
+				continue;
+			result = take(reader, &record);
+			if (result == HEAPSHOT_READ_DAMAGED) {
+				*is_damaged = true;
+				result = HEAPSHOT_READ_OK;
+			}
+		}
+		if (result == HEAPSHOT_READ_DAMAGED)
+			*is_damaged = true;
+		else if (result != HEAPSHOT_READ_END)
+			return result;
+	}
+	return result == HEAPSHOT_READ_END ? HEAPSHOT_READ_OK : result;
+}
+
+enum heapshot_read_result heapshot_reader_roots(struct heapshot_reader *reader,
+						const struct heapshot_snapshot *snapshot,
+						struct heapshot_roots *roots)
+{
+	struct hs_root_table *table = &reader->roots;
+	enum heapshot_read_result result;
+	bool is_damaged = false;
+	size_t i;
+
+	*roots = (struct heapshot_roots){0};
+	hs_roots_free(reader);
+	result = pass(reader, snapshot, HEAPSHOT__RECORD__BODY_ROOT_BATCH, add_batch, &is_damaged);
+	if (result == HEAPSHOT_READ_OK && table->n_roots > 0)
+		result = pass(reader, snapshot, HEAPSHOT__RECORD__BODY_OBJECT_BATCH, resolve_batch,
+			      &is_damaged);
+	if (result != HEAPSHOT_READ_OK)
+		return result;
+	for (i = 0; i < table->n_roots; i++)
+		table->roots[i].type = *hs_idmap_find(&table->objects, table->roots[i].object);
+	*roots = (struct heapshot_roots){
+		.roots = table->roots,
+		.n_roots = table->n_roots,
+		.sources = table->sources,
+		.n_sources = table->n_sources,
+	};
+	if (is_damaged)
+		return HEAPSHOT_READ_DAMAGED;
+	if (!snapshot->has_end || snapshot->status != 0 || snapshot->frames_lost != 0)
+		return hs_fail(reader, HEAPSHOT_READ_INCOMPLETE, "snapshot %llu has no good end",
+			       (unsigned long long)snapshot->id);
+	if (table->n_roots != snapshot->roots)
+		return hs_fail(reader, HEAPSHOT_READ_INCOMPLETE,
+			       "snapshot %llu has %zu roots, its end says %llu",
+			       (unsigned long long)snapshot->id, table->n_roots,
+			       (unsigned long long)snapshot->roots);
+	return HEAPSHOT_READ_OK;
+}
