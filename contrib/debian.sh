@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: MIT
+# shellcheck shell=bash disable=SC2034
+# Sourced by contrib/quickstart and contrib/check: what they need on Debian, and
+# how it gets there.
+
+# To build heapshot and to run a C# program under it.
+build_packages=(
+	gcc libc6-dev make autoconf automake libtool autoconf-archive pkg-config
+	liblz4-dev libprotobuf-c-dev protobuf-c-compiler
+	libmono-2.0-dev mono-runtime mono-mcs
+)
+
+# What the tests need beside that.
+test_packages=(
+	libcriterion-dev libjansson-dev lz4 protobuf-compiler python3 scdoc
+	binutils valgrind util-linux procps mono-runtime-boehm
+)
+
+is_installed() {
+	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
+}
+
+# Installs those of the named packages that are missing.
+install_missing() {
+	local package missing=()
+
+	if ! command -v dpkg-query >/dev/null; then
+		echo "This is no Debian system; packages of these names are needed: $*" >&2
+		return 0
+	fi
+	for package in "$@"; do
+		is_installed "$package" || missing+=("$package")
+	done
+	[ ${#missing[@]} -gt 0 ] || return 0
+	if [ "$(id -u)" != 0 ]; then
+		echo "Packages are missing; install them as root:" >&2
+		echo "    apt-get install ${missing[*]}" >&2
+		return 1
+	fi
+	echo "Installing ${missing[*]}"
+	export DEBIAN_FRONTEND=noninteractive
+	local log
+	log=$(mktemp)
+	if ! { apt-get install -y --no-install-recommends "${missing[@]}" ||
+		{ apt-get update && apt-get install -y --no-install-recommends "${missing[@]}"; }; } \
+		>"$log" 2>&1 </dev/null; then
+		tail -n 20 "$log" >&2
+		rm -f "$log"
+		return 1
+	fi
+	rm -f "$log"
+}
+
+is_configure_new() {
+	[ configure -nt configure.ac ] && [ -f build-aux/tap-driver.sh ]
+}
+
+# Configures and builds in the folder BUILD of the tree; what is there stays.
+build_in() {
+	local build=$1 log=$1/build.log
+	shift
+
+	mkdir -p "$build"
+	(
+		{ is_configure_new || autoreconf -fi; } &&
+			cd "$build" &&
+			{ [ config.status -nt ../configure ] || ../configure "$@"; } &&
+			make -j"$(nproc)"
+	) >"$log" 2>&1 </dev/null && return
+	echo "The build failed; the end of $log:" >&2
+	tail -n 30 "$log" >&2
+	return 1
+}

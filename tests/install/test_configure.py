@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT
+"""configure: Mono headers that are too old, headers whose gc_roots carries the
+kind, builds without parts, in the tree and out of it."""
+import os
+import re
+import shutil
+import subprocess
+import sys
+
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mono"))
+from harness import *
+
+ENVIRONMENT = {name: value for name, value in os.environ.items()
+               if not name.startswith(("MAKE", "MFLAGS", "CONFIG_SITE"))}
+
+
+def call(command, cwd):
+    return subprocess.run(command, cwd=cwd, env=ENVIRONMENT, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, universal_newlines=True)
+
+
+def configure(directory, *options, source=SOURCE):
+    script = os.path.join(source, "configure")
+    if not os.path.exists(script):
+        skip("there is no configure script")
+    return call([script, "--prefix=/usr"] + list(options), directory)
+
+
+def mono_headers(directory, changes):
+    """A copy of the installed headers with texts replaced."""
+    flags = run(["pkg-config", "--variable=includedir", "mono-2"]).out.strip()
+    where = next(path for path in (flags + "/mono-2.0", "/usr/include/mono-2.0") if os.path.isdir(path))
+    prefix = os.path.join(directory, "mono")
+    shutil.copytree(where, prefix + "/include/mono-2.0")
+    folder = prefix + "/include/mono-2.0/mono/metadata"
+    for name in ("profiler.h", "profiler-events.h"):
+        with open(os.path.join(folder, name)) as file:
+            text = file.read()
+        for pattern, replacement in changes:
+            text = re.sub(pattern, replacement, text)
+        with open(os.path.join(folder, name), "w") as file:
+            file.write(text)
+    return prefix
+
+
+def build_folder(directory):
+    build = os.path.join(directory, "build")
+    os.mkdir(build)
+    return build
+
+
+@test("a profiler API older than 3 is refused with a clear message")
+def old_api(directory):
+    prefix = mono_headers(directory, [(r"(#define MONO_PROFILER_API_VERSION) \d+", r"\1 2")])
+    result = configure(build_folder(directory), "--with-mono=" + prefix)
+    assert result.returncode != 0
+    assert "profiler API is version 2" in result.stdout and "needs version 3" in result.stdout, result.stdout[-500:]
+
+
+@test("no Mono headers: refused with a clear message")
+def no_headers(directory):
+    result = configure(build_folder(directory), "--with-mono=/nonexistent")
+    assert result.returncode != 0 and "--with-mono=PREFIX" in result.stdout, result.stdout[-500:]
+
+
+@test("gc_roots with the kind of the roots: found by configure, and the module compiles")
+def roots_with_kind(directory):
+    # MONO_PROFILER_EVENT_3(gc_roots, ..., objects) gets a fourth argument.
+    pattern = r"MONO_PROFILER_EVENT_3\(gc_roots,([^)]*)\)"
+    prefix = mono_headers(directory, [(pattern, r"MONO_PROFILER_EVENT_4(gc_roots,\1, const char *, kind)")])
+    with open(prefix + "/include/mono-2.0/mono/metadata/profiler-events.h") as file:
+        assert "MONO_PROFILER_EVENT_4(gc_roots" in file.read(), "the header was not changed"
+    build = build_folder(directory)
+    result = configure(build, "--with-mono=" + prefix)
+    assert result.returncode == 0, result.stdout[-1000:]
+    with open(os.path.join(build, "config.h")) as file:
+        assert "#define HEAPSHOT_GC_ROOTS_KIND 1" in file.read()
+    made = call(["make", "-j2", "libmono-profiler-heapshot.la", "CFLAGS=-O1 -Werror"], build)
+    assert made.returncode == 0, made.stdout[-2000:]
+    with open(os.path.join(BUILD, "config.h")) as file:
+        assert "#define HEAPSHOT_GC_ROOTS_KIND" not in file.read(), "the installed headers have it already"
+
+
+@test("--disable-cli builds the module without the command")
+def without_command(directory):
+    long_only()
+    build = build_folder(directory)
+    assert configure(build, "--disable-cli").returncode == 0
+    made = call(["make", "-j2"], build)
+    assert made.returncode == 0, made.stdout[-2000:]
+    assert not os.path.exists(os.path.join(build, "heapshot"))
+    assert os.path.exists(os.path.join(build, ".libs", "libmono-profiler-heapshot.so"))
+
+
+@test("a build in the tree, and one against --with-mono and --with-profilerdir")
+def in_tree(directory):
+    long_only()
+    source = os.path.join(directory, "tree")
+    shutil.copytree(SOURCE, source, ignore=shutil.ignore_patterns(".git", "build", "b", "build-*", "autom4te.cache"))
+    if os.path.exists(os.path.join(source, "config.status")):
+        call(["make", "distclean"], source)
+    result = configure(source, "--with-mono=/usr", "--with-profilerdir=/opt/mono/lib", source=source)
+    assert result.returncode == 0, result.stdout[-1000:]
+    made = call(["make", "-j2"], source)
+    assert made.returncode == 0, made.stdout[-2000:]
+    placed = call(["make", "install", "DESTDIR=" + directory + "/root"], source)
+    assert placed.returncode == 0, placed.stdout[-2000:]
+    assert os.path.exists(directory + "/root/opt/mono/lib/libmono-profiler-heapshot.so")
+
+
+main()

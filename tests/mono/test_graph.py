@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: MIT
+"""The recorded graph is exact and whole: judged by tests/mono/reach.c, which
+marks from the recorded roots by itself."""
+import os
+
+from harness import *
+
+REACH = os.path.join(BUILD, "tests", "mono", "reach")
+# Programs, and the least number of snapshots that each gives.
+PROGRAMS = (
+    ("Lists.exe chain 500000", 2), ("Lists.exe shared 1000", 2), ("Arrays.exe lengths", 2),
+    ("Arrays.exe refs 300000", 2), ("Arrays.exe holes 1000", 2), ("Strings.exe distinct 100000", 2),
+    ("Roots.exe statics", 1), ("Roots.exe workers 8", 2), ("Handles.exe kinds 1000", 1), ("Handles.exe null 100", 1),
+    ("Finalizers.exe queue 1000", 2), ("Finalizers.exe revived 1000", 2), ("Weak.exe alive 1000", 1),
+    ("Ephemerons.exe live 1000", 1), ("Ephemerons.exe links 200", 1), ("Ephemerons.exe dead 1000", 1),
+    ("Domains.exe unload 5 1000", 2), ("Domains.exe alive 3 1000", 1), ("Dynamic.exe collectible 50", 1),
+    ("Generics.exe several", 1), ("Threads.exe allocate 8", 22), ("Threads.exe come-and-go 20", 22),
+    ("ThreadStatics.exe many 4", 2), ("ThreadStatics.exe few 8", 2), ("Events.exe leak 5000", 1),
+    ("Garbage.exe replace 3", 3), ("Processes.exe spawn", 2),
+)
+ZERO = ("twice", "orphans", "overlapping", "dangling", "bad_slots", "roots_without_object", "loose_ephemerons")
+
+
+def judge(path, least):
+    result = run([REACH, path])
+    assert result.status == 0, result.err
+    lines = [json.loads(line) for line in result.out.splitlines()]
+    assert len(lines) >= least, "%d snapshots" % len(lines)
+    for line in lines:
+        wrong = {name: line[name] for name in ZERO if line[name]}
+        assert not wrong, "snapshot %d: %s" % (line["id"], wrong)
+        assert line["objects"] == line["stated_objects"] and line["references"] == line["stated_references"], line
+        assert line["reached"] == line["objects"], "snapshot %d: %d of %d objects are reached" % (
+            line["id"], line["reached"], line["objects"])
+        assert line["unknown_roots"] * 10000 <= line["roots"], "snapshot %d: %d of %d roots are unknown" % (
+            line["id"], line["unknown_roots"], line["roots"])
+    return lines
+
+
+def check_program(directory, args, least, env=None):
+    path = os.path.join(directory, "a.hs")
+    recorded = mono(args, "output=%s,snapshot=gc,quiet" % path, env=env, cwd=directory)
+    assert recorded.status == 0 and recorded.err == "", recorded.err
+    return judge(path, least)
+
+
+for program_args, snapshots_least in PROGRAMS:
+    test("every object once and reached, no reference to nothing: " + program_args)(
+        lambda directory, args=program_args, least=snapshots_least: check_program(directory, args, least))
+
+
+@test("the same with other collectors")
+def other_collectors(directory):
+    for parameters in ("major=marksweep", "major=marksweep-conc-par", "minor=split", "minor=simple-par",
+                       "mode=throughput"):
+        for args in ("Garbage.exe replace 1", "Ephemerons.exe links 200", "Threads.exe come-and-go 10"):
+            path = os.path.join(directory, "a.hs")
+            if os.path.exists(path):
+                os.remove(path)
+            check_program(directory, args, 1, env={"MONO_GC_PARAMS": parameters})
+
+
+@test("the same for snapshots on request, at the end, and by time")
+def other_triggers(directory):
+    path = os.path.join(directory, "a.hs")
+    recorded = mono("Threads.exe allocate 8", "output=%s,snapshot=shutdown+100ms,quiet" % path, cwd=directory)
+    assert recorded.status == 0
+    judge(path, 2)
+
+
+@test("ephemerons are edges from key to value")
+def ephemerons(directory):
+    lines = check_program(directory, "Ephemerons.exe live 1000", 1)
+    assert lines[-1]["ephemerons"] >= 1000, lines[-1]
+
+
+main(jobs=2)
