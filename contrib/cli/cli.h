@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the commands share: exit statuses, the table of commands, arguments,
+ * messages.  A command is one file and one row of the table in heapshot.c.
+ */
+#ifndef HEAPSHOT_CLI_CLI_H
+#define HEAPSHOT_CLI_CLI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "contrib/reader/heapshot-reader.h"
+
+enum cli_status {
+	CLI_OK = 0,
+	CLI_CHECK_FAILED = 1,  /* what the command was to check is not so */
+	CLI_USAGE = 2,
+	CLI_DAMAGED = 3,       /* bytes of the recording were changed */
+	CLI_INCOMPLETE = 4,    /* the asked snapshot is not whole; verify: anything */
+	CLI_NOT_FOUND = 5,     /* no such snapshot, type, process */
+	CLI_IO = 6,            /* the system refused to read or write */
+	CLI_NOT_RECORDING = 7, /* another format, or another version of ours */
+};
+
+/* Options; a command's row says which of them it takes. */
+enum cli_option {
+	CLI_JSON = 1 << 0,
+	CLI_LIMIT = 1 << 1,
+	CLI_SNAPSHOT = 1 << 2,
+	CLI_BY = 1 << 3,
+	CLI_ASSEMBLY = 1 << 4,
+	CLI_FILTER = 1 << 5,
+	CLI_OBJECTS = 1 << 6,
+	CLI_MEMORY = 1 << 7,
+	CLI_LABEL = 1 << 8,
+	CLI_STATS = 1 << 9,
+	CLI_MONO = 1 << 10,
+	CLI_OUTPUT = 1 << 11,
+	CLI_OPTIONS = 1 << 12,
+	CLI_RECORD = 1 << 13,  /* also the module's options, as --NAME=VALUE */
+};
+
+struct cli_option_row {
+	enum cli_option option;
+	const char *name;
+	char letter;          /* 0: none */
+	const char *argument; /* NULL: it takes none */
+	const char *words;    /* values to complete, or NULL */
+	const char *help;
+};
+
+extern const struct cli_option_row cli_options[];
+extern const size_t cli_n_options;
+
+struct cli_arguments {
+	bool is_json, has_limit, with_objects, is_stats;
+	uint64_t limit;
+	size_t memory_bytes;
+	const char *snapshot, *by, *assembly, *filter, *label, *mono, *output, *options;
+	int n_operands;
+	char **operands;
+};
+
+struct cli_command {
+	const char *name;
+	int (*run)(const struct cli_command *command, int argc, char **argv);
+	unsigned options;     /* enum cli_option, together */
+	const char *operands; /* "FILE[@N]" */
+	const char *help;     /* one line */
+};
+
+/* Ends with a row of NULLs. */
+extern const struct cli_command cli_commands[];
+const struct cli_command *cli_find_command(const char *name);
+
+int cli_list(const struct cli_command *command, int argc, char **argv);
+int cli_top(const struct cli_command *command, int argc, char **argv);
+int cli_roots(const struct cli_command *command, int argc, char **argv);
+int cli_events(const struct cli_command *command, int argc, char **argv);
+int cli_dump(const struct cli_command *command, int argc, char **argv);
+int cli_verify(const struct cli_command *command, int argc, char **argv);
+int cli_doctor(const struct cli_command *command, int argc, char **argv);
+int cli_record(const struct cli_command *command, int argc, char **argv);
+int cli_take(const struct cli_command *command, int argc, char **argv);
+int cli_help(const struct cli_command *command, int argc, char **argv);
+
+/*
+ * Parses the options of COMMAND and checks the number of operands.  Returns
+ * CLI_OK, CLI_USAGE (said already), or -1 when help was asked for and printed.
+ */
+int cli_parse(const struct cli_command *command, int argc, char **argv, int min_operands,
+	      int max_operands, struct cli_arguments *arguments);
+void cli_print_help(const struct cli_command *command, FILE *out);
+
+/* A number of bytes with a unit, "64M"; false when it is none. */
+bool cli_parse_size(const char *text, uint64_t *bytes);
+
+/* "heapshot: ..." on stderr; what is formatted is masked. */
+void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The same for a wrong command line; adds where help is.  Returns CLI_USAGE. */
+int cli_usage(const struct cli_command *command, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+/*
+ * Flushes stdout.  Returns STATUS, or CLI_IO with a message when the output
+ * could not be written.
+ */
+int cli_finish(int status);
+
+/* True when stdout is a terminal that may be coloured. */
+bool cli_has_colour(void);
+
+#endif

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The heapshot command: the table of commands, and main.
+ */
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "config.h"
+#include "contrib/cli/cli.h"
+#include "contrib/cli/text.h"
+
+const struct cli_command cli_commands[] = {
+	{"list", cli_list, CLI_JSON | CLI_LIMIT, "FILE", "list the snapshots of a recording"},
+	{"top", cli_top,
+	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER, "FILE[@N]",
+	 "show the types that take the most memory"},
+	{"help", cli_help, 0, "[COMMAND]", "show help on a command"},
+	{NULL, NULL, 0, NULL, NULL},
+};
+
+const struct cli_command *cli_find_command(const char *name)
+{
+	const struct cli_command *command;
+
+	for (command = cli_commands; command->name != NULL; command++)
+		if (strcmp(command->name, name) == 0)
+			return command;
+	return NULL;
+}
+
+void cli_message(const char *format, ...)
+{
+	char text[2048];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	fputs("heapshot: ", stderr);
+	text_put_masked(stderr, text);
+	fputc('\n', stderr);
+}
+
+int cli_usage(const struct cli_command *command, const char *format, ...)
+{
+	char text[2048];
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(text, sizeof(text), format, arguments);
+	va_end(arguments);
+	if (command != NULL)
+		cli_message("%s: %s (try 'heapshot help %s')", command->name, text, command->name);
+	else
+		cli_message("%s (try 'heapshot help')", text);
+	return CLI_USAGE;
+}
+
+int cli_finish(int status)
+{
+	bool has_failed = ferror(stdout) != 0;
+
+	errno = 0;
+	if (fflush(stdout) != 0 || has_failed) {
+		/* A reader that went away has seen what it wanted. */
+		if (errno == EPIPE)
+			return status;
+		cli_message("cannot write the output: %s",
+			    strerror(errno != 0 ? errno : EIO));
+		return CLI_IO;
+	}
+	return status;
+}
+
+bool cli_has_colour(void)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return (no_colour == NULL || *no_colour == '\0') && term != NULL &&
+	       strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
+}
+
+int main(int argc, char **argv)
+{
+	const struct cli_command *command;
+
+	if (argc < 2) {
+		cli_print_help(NULL, stderr);
+		return CLI_USAGE;
+	}
+	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
+		printf("heapshot %s\n", VERSION);
+		return cli_finish(CLI_OK);
+	}
+	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
+		cli_print_help(NULL, stdout);
+		return cli_finish(CLI_OK);
+	}
+	command = cli_find_command(argv[1]);
+	if (command == NULL)
+		return cli_usage(NULL, "unknown %s '%s'", *argv[1] == '-' ? "option" : "command",
+				 argv[1]);
+	return command->run(command, argc - 1, argv + 1);
+}

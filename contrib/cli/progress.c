@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * How far the reading came: on stderr, only when it is a terminal, and only
+ * for what takes longer than a moment.
+ */
+#include <time.h>
+#include <unistd.h>
+
+#include "contrib/cli/recording.h"
+
+#define FIRST_NS 400000000u
+#define EVERY_NS 100000000u
+
+static uint64_t next_ns;
+static bool is_shown;
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void show(void *user_data, uint64_t done_bytes, uint64_t all_bytes)
+{
+	uint64_t now = now_ns();
+
+	(void)user_data;
+	if (now < next_ns || all_bytes == 0)
+		return;
+	next_ns = now + EVERY_NS;
+	is_shown = true;
+	fprintf(stderr, "\rreading %3u %%", (unsigned)(100.0 * (double)done_bytes / (double)all_bytes));
+}
+
+void progress_start(struct heapshot_reader *reader)
+{
+	if (!isatty(STDERR_FILENO))
+		return;
+	next_ns = now_ns() + FIRST_NS;
+	heapshot_reader_set_progress(reader, show, NULL);
+}
+
+void progress_stop(void)
+{
+	if (is_shown)
+		fputs("\r\033[K", stderr);
+	is_shown = false;
+	next_ns = UINT64_MAX;
+}

@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Masking, numbers and tables.
+ */
+#include <string.h>
+#include <time.h>
+
+#include "contrib/cli/cli.h"
+#include "contrib/cli/text.h"
+
+int32_t text_next(const char **text)
+{
+	const unsigned char *p = (const unsigned char *)*text;
+	int32_t point;
+	int more, i;
+
+	*text += 1;
+	if (p[0] < 0x80)
+		return p[0];
+	if (p[0] >= 0xC2 && p[0] <= 0xDF) {
+		more = 1;
+		point = p[0] & 0x1F;
+	} else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
+		more = 2;
+		point = p[0] & 0x0F;
+	} else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
+		more = 3;
+		point = p[0] & 0x07;
+	} else {
+		return -1;
+	}
+	for (i = 1; i <= more; i++) {
+		if ((p[i] & 0xC0) != 0x80)
+			return -1;
+		point = point << 6 | (p[i] & 0x3F);
+	}
+	if ((more == 2 && (point < 0x800 || (point >= 0xD800 && point <= 0xDFFF))) ||
+	    (more == 3 && (point < 0x10000 || point > 0x10FFFF)))
+		return -1;
+	*text += more;
+	return point;
+}
+
+bool text_is_unsafe(int32_t point)
+{
+	return point < 0x20 || (point >= 0x7F && point < 0xA0) ||
+	       (point >= 0x200B && point <= 0x200F) || (point >= 0x2028 && point <= 0x202E) ||
+	       (point >= 0x2060 && point <= 0x206F) || point == 0xFEFF || point == 0x61C ||
+	       (point & 0xFFFE) == 0xFFFE;
+}
+
+static size_t mask(FILE *out, const char *text)
+{
+	size_t columns = 0;
+
+	while (*text != '\0') {
+		const char *from = text;
+
+		if (text_is_unsafe(text_next(&text))) {
+			if (out != NULL)
+				fputc('?', out);
+		} else if (out != NULL) {
+			fwrite(from, 1, (size_t)(text - from), out);
+		}
+		columns++;
+	}
+	return columns;
+}
+
+size_t text_put_masked(FILE *out, const char *text)
+{
+	return mask(out, text);
+}
+
+size_t text_columns(const char *text)
+{
+	return mask(NULL, text);
+}
+
+const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number)
+{
+	char *p = buffer + TEXT_NUMBER_BYTES - 1;
+	int digits = 0;
+
+	*p = '\0';
+	do {
+		if (digits > 0 && digits % 3 == 0)
+			*--p = ',';
+		*--p = (char)('0' + number % 10);
+		number /= 10;
+		digits++;
+	} while (number > 0);
+	return p;
+}
+
+const char *text_duration(char buffer[TEXT_NUMBER_BYTES], uint64_t ns)
+{
+	if (ns >= 1000000000)
+		snprintf(buffer, TEXT_NUMBER_BYTES, "%.3f s", (double)ns / 1e9);
+	else if (ns >= 1000000)
+		snprintf(buffer, TEXT_NUMBER_BYTES, "%.3f ms", (double)ns / 1e6);
+	else
+		snprintf(buffer, TEXT_NUMBER_BYTES, "%.3f us", (double)ns / 1e3);
+	return buffer;
+}
+
+const char *text_wall_time(char buffer[TEXT_NUMBER_BYTES], uint64_t unix_ns)
+{
+	time_t seconds = (time_t)(unix_ns / 1000000000);
+	struct tm tm;
+
+	if (unix_ns == 0 || localtime_r(&seconds, &tm) == NULL ||
+	    strftime(buffer, TEXT_NUMBER_BYTES, "%Y-%m-%d %H:%M:%S", &tm) == 0)
+		snprintf(buffer, TEXT_NUMBER_BYTES, "unknown time");
+	return buffer;
+}
+
+void text_table_measure(struct text_table *table, const char *const *cells)
+{
+	size_t i;
+
+	/* What stands last needs no width; it may be long. */
+	for (i = 0; table->align[i + 1] != '\0'; i++) {
+		size_t columns = text_columns(cells[i]);
+
+		if (table->align[i] == 'l' && columns > TEXT_COLUMN_WIDEST)
+			columns = TEXT_COLUMN_WIDEST;
+		if (columns > table->width[i])
+			table->width[i] = columns;
+	}
+}
+
+static void pad(size_t columns, size_t width)
+{
+	for (; columns < width; columns++)
+		putchar(' ');
+}
+
+void text_table_print(const struct text_table *table, const char *const *cells, bool is_title)
+{
+	bool is_bold = is_title && cli_has_colour();
+	size_t i;
+
+	if (is_bold)
+		fputs("\033[1m", stdout);
+	for (i = 0; table->align[i] != '\0'; i++) {
+		if (i > 0)
+			fputs("  ", stdout);
+		if (table->align[i] == 'r')
+			pad(text_columns(cells[i]), table->width[i]);
+		text_put_masked(stdout, cells[i]);
+		if (table->align[i] == 'l' && table->align[i + 1] != '\0')
+			pad(text_columns(cells[i]), table->width[i]);
+	}
+	if (is_bold)
+		fputs("\033[0m", stdout);
+	putchar('\n');
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Text for people: names masked for terminals, numbers with separators, tables.
+ */
+#ifndef HEAPSHOT_CLI_TEXT_H
+#define HEAPSHOT_CLI_TEXT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/*
+ * Reads one character of UTF-8 at *TEXT and moves on.  Returns its code point,
+ * or -1 (one byte further) where there is no valid one.
+ */
+int32_t text_next(const char **text);
+
+/* True for what could change a terminal or the order of what it shows. */
+bool text_is_unsafe(int32_t point);
+
+/* Writes TEXT with everything unsafe replaced by '?'; returns its columns. */
+size_t text_put_masked(FILE *out, const char *text);
+/* Columns it would take. */
+size_t text_columns(const char *text);
+
+/* 20 digits and 6 separators fit. */
+#define TEXT_NUMBER_BYTES 32
+/* "1,234,567" */
+const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number);
+/* "12.345 s", "1.2 ms" */
+const char *text_duration(char buffer[TEXT_NUMBER_BYTES], uint64_t ns);
+/* "2026-01-31 12:34:56", local time */
+const char *text_wall_time(char buffer[TEXT_NUMBER_BYTES], uint64_t unix_ns);
+
+/*
+ * A table: measure every row first, then print them.  Columns whose letter in
+ * ALIGN is 'r' stand to the right, 'l' to the left; the last is not filled up.
+ */
+#define TEXT_COLUMNS_MAX 10
+#define TEXT_COLUMN_WIDEST 44
+struct text_table {
+	const char *align;
+	size_t width[TEXT_COLUMNS_MAX];
+};
+
+void text_table_measure(struct text_table *table, const char *const *cells);
+void text_table_print(const struct text_table *table, const char *const *cells, bool is_title);
+
+#endif

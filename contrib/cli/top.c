@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heapshot top: the types of a snapshot with their objects and bytes.  Types of
+ * one name and assembly are one row, however many domains loaded them.
+ */
+#include <fnmatch.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/cli/json.h"
+#include "contrib/cli/recording.h"
+#include "contrib/cli/text.h"
+
+#define DEFAULT_LIMIT 30
+
+struct row {
+	const char *type, *assembly;
+	uint64_t hash;        /* tells names apart that were cut */
+	uint64_t count, bytes, edges;
+	char unnamed[24];     /* the name of a type without one */
+};
+
+static int by_name(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order = strcmp(a->type, b->type);
+
+	if (order == 0)
+		order = strcmp(a->assembly, b->assembly);
+	if (order == 0)
+		order = (a->hash > b->hash) - (a->hash < b->hash);
+	return order;
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : by_name(left, right);
+}
+
+static int by_count(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+
+	return a->count != b->count ? (a->count < b->count ? 1 : -1) : by_bytes(left, right);
+}
+
+static bool is_wanted(const struct cli_arguments *arguments, const char *type,
+		      const char *assembly)
+{
+	const char *filter = arguments->filter;
+
+	if (arguments->assembly != NULL && strcmp(arguments->assembly, assembly) != 0)
+		return false;
+	if (filter == NULL)
+		return true;
+	if (strpbrk(filter, "*?") != NULL) {
+		/* Brackets are common in names of types, so they are no patterns. */
+		char pattern[1024];
+		size_t n = 0;
+
+		for (; *filter != '\0' && n < sizeof(pattern) - 2; filter++) {
+			if (*filter == '[' || *filter == '\\')
+				pattern[n++] = '\\';
+			pattern[n++] = *filter;
+		}
+		pattern[n] = '\0';
+		return fnmatch(pattern, type, 0) == 0;
+	}
+	return strstr(type, filter) != NULL;
+}
+
+/* Makes the rows; returns how many.  Sums were checked not to pass 2^64. */
+static size_t make_rows(const struct recording *recording, const struct cli_arguments *arguments,
+			const struct heapshot_totals *totals, struct row *rows)
+{
+	size_t n = 0, out = 0, i;
+
+	for (i = 0; i < totals->n_types; i++) {
+		const struct heapshot_type_total *total = &totals->types[i];
+		const struct heapshot_type *type =
+			heapshot_reader_type(recording->reader, total->type);
+		struct row *row = &rows[n];
+
+		*row = (struct row){
+			.assembly = type != NULL ? type->assembly : "",
+			.hash = type != NULL ? type->name_hash : 0,
+			.count = total->objects,
+			.bytes = total->bytes,
+			.edges = total->references,
+		};
+		row->type = recording_type_name(recording, total->type, row->unnamed);
+		if (row->type == row->unnamed)
+			row->hash = total->type;
+		if (is_wanted(arguments, row->type, row->assembly))
+			n++;
+		if (row->type == row->unnamed)
+			row->type = ""; /* rows move; name_of finds it again */
+	}
+	qsort(rows, n, sizeof(*rows), by_name);
+	for (i = 0; i < n; i++) {
+		if (out > 0 && by_name(&rows[out - 1], &rows[i]) == 0) {
+			rows[out - 1].count += rows[i].count;
+			rows[out - 1].bytes += rows[i].bytes;
+			rows[out - 1].edges += rows[i].edges;
+		} else {
+			rows[out++] = rows[i];
+		}
+	}
+	qsort(rows, out, sizeof(*rows),
+	      arguments->by != NULL && strcmp(arguments->by, "count") == 0 ? by_count : by_bytes);
+	return out;
+}
+
+static const char *name_of(const struct row *row)
+{
+	return *row->type != '\0' ? row->type : row->unnamed;
+}
+
+static void put_json(const struct recording *recording, const struct row *rows, size_t n)
+{
+	struct json json = {0};
+	size_t i;
+
+	json_begin(&json, '{');
+	json_put_unsigned(&json, "snapshot", recording->snapshot->id);
+	json_key(&json, "types");
+	json_begin_rows(&json);
+	for (i = 0; i < n; i++) {
+		json_begin(&json, '{');
+		json_put_text(&json, "type", name_of(&rows[i]));
+		json_put_text(&json, "assembly", rows[i].assembly);
+		json_put_unsigned(&json, "count", rows[i].count);
+		json_put_unsigned(&json, "bytes", rows[i].bytes);
+		json_put_unsigned(&json, "edges", rows[i].edges);
+		json_end(&json, '}');
+	}
+	json_end(&json, ']');
+	json_end(&json, '}');
+	json_line(&json);
+}
+
+static void put_row(struct text_table *table, const struct row *row, bool is_measure)
+{
+	char numbers[3][TEXT_NUMBER_BYTES];
+	const char *cells[] = {
+		text_number(numbers[0], row->bytes), text_number(numbers[1], row->count),
+		text_number(numbers[2], row->edges), *row->assembly ? row->assembly : "-",
+		name_of(row),
+	};
+
+	if (is_measure)
+		text_table_measure(table, cells);
+	else
+		text_table_print(table, cells, false);
+}
+
+static void put_table(const struct recording *recording, const struct heapshot_totals *totals,
+		      const struct row *rows, size_t n, size_t n_all)
+{
+	static const char *const titles[] = {"BYTES", "COUNT", "EDGES", "ASSEMBLY", "TYPE"};
+	struct text_table table = {.align = "rrrll"};
+	char numbers[4][TEXT_NUMBER_BYTES];
+	size_t i;
+
+	recording_print_title(recording);
+	printf("%s objects, %s bytes, %s references\n", text_number(numbers[0], totals->objects),
+	       text_number(numbers[1], totals->bytes), text_number(numbers[2], totals->references));
+	text_table_measure(&table, titles);
+	for (i = 0; i < n; i++)
+		put_row(&table, &rows[i], true);
+	text_table_print(&table, titles, true);
+	for (i = 0; i < n; i++)
+		put_row(&table, &rows[i], false);
+	if (n < n_all)
+		printf("... and %s more types (--limit 0 shows all)\n",
+		       text_number(numbers[3], n_all - n));
+}
+
+static int show(struct recording *recording, const struct cli_arguments *arguments,
+		const struct heapshot_totals *totals)
+{
+	struct row *rows = calloc(totals->n_types ? totals->n_types : 1, sizeof(*rows));
+	size_t n, n_all, limit;
+
+	if (rows == NULL) {
+		cli_message("out of memory");
+		return CLI_IO;
+	}
+	n = n_all = make_rows(recording, arguments, totals, rows);
+	if (n == 0 && (arguments->filter != NULL || arguments->assembly != NULL)) {
+		cli_message("%s: no type with objects matches %s%s%s%s", recording->path,
+			    arguments->filter ? "--filter " : "",
+			    arguments->filter ? arguments->filter : "",
+			    arguments->assembly ? " --assembly " : "",
+			    arguments->assembly ? arguments->assembly : "");
+		free(rows);
+		return CLI_NOT_FOUND;
+	}
+	limit = arguments->has_limit ? (size_t)arguments->limit :
+		arguments->is_json   ? 0 :
+				       DEFAULT_LIMIT;
+	if (limit != 0 && limit < n)
+		n = limit;
+	if (arguments->is_json)
+		put_json(recording, rows, n);
+	else
+		put_table(recording, totals, rows, n, n_all);
+	free(rows);
+	return CLI_OK;
+}
+
+int cli_top(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_arguments arguments;
+	struct recording recording;
+	struct heapshot_totals totals;
+	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
+	enum heapshot_read_result result;
+
+	if (status != CLI_OK)
+		return status < 0 ? cli_finish(CLI_OK) : status;
+	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	if (status != CLI_OK)
+		return status;
+	status = recording_check(&recording, heapshot_reader_load_names(recording.reader));
+	if (status == CLI_OK) {
+		result = heapshot_reader_totals(recording.reader, recording.snapshot, &totals);
+		status = recording_check(&recording, result);
+		if (result == HEAPSHOT_READ_DAMAGED && totals.n_types == 0) {
+			cli_message("%s: %s; refused", recording.path,
+				    heapshot_reader_error(recording.reader));
+			status = CLI_DAMAGED;
+		}
+	}
+	progress_stop();
+	if (status == CLI_OK)
+		status = show(&recording, &arguments, &totals);
+	return recording_close(&recording, status);
+}
