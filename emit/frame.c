@@ -15,14 +15,14 @@ static LZ4F_preferences_t preferences(size_t raw_bytes)
 	 * block per frame makes the content's checksum find damage as exactly.
 	 */
 	return (LZ4F_preferences_t){
-	    .frameInfo =
-		{
-		    .blockSizeID = LZ4F_max1MB,
-		    .blockMode = LZ4F_blockIndependent,
-		    .contentChecksumFlag = LZ4F_contentChecksumEnabled,
-		    .blockChecksumFlag = LZ4F_noBlockChecksum,
-		    .contentSize = raw_bytes,
-		},
+		.frameInfo =
+			{
+				.blockSizeID = LZ4F_max1MB,
+				.blockMode = LZ4F_blockIndependent,
+				.contentChecksumFlag = LZ4F_contentChecksumEnabled,
+				.blockChecksumFlag = LZ4F_noBlockChecksum,
+				.contentSize = raw_bytes,
+			},
 	};
 }
 

@@ -32,10 +32,10 @@ static int closed_close(struct hs_sink *sink, uint64_t timeout_ns)
 }
 
 static const struct hs_sink_ops closed_ops = {
-    .name = "closed",
-    .write = closed_write,
-    .wait = closed_wait,
-    .close = closed_close,
+	.name = "closed",
+	.write = closed_write,
+	.wait = closed_wait,
+	.close = closed_close,
 };
 
 /* Time until DEADLINE_NS, 0 when it has passed. */

@@ -39,38 +39,38 @@ static int no_close(struct hs_sink *sink, uint64_t timeout_ns)
 }
 
 static const struct hs_sink_ops callback_ops = {
-    .name = "callback",
-    .write = callback_write,
-    .wait = no_wait,
-    .close = no_close,
+	.name = "callback",
+	.write = callback_write,
+	.wait = no_wait,
+	.close = no_close,
 };
 
 static const struct hs_sink_ops null_ops = {
-    .name = "null",
-    .write = null_write,
-    .wait = no_wait,
-    .close = no_close,
+	.name = "null",
+	.write = null_write,
+	.wait = no_wait,
+	.close = no_close,
 };
 
 void hs_sink_open_callback(struct hs_sink *sink, hs_sink_callback *callback, void *user_data)
 {
 	*sink = (struct hs_sink){
-	    .ops = &callback_ops,
-	    .fd = -1,
-	    .status_fd = -1,
-	    .command_status = -1,
-	    .is_whole = true,
-	    .callback = callback,
-	    .user_data = user_data,
+		.ops = &callback_ops,
+		.fd = -1,
+		.status_fd = -1,
+		.command_status = -1,
+		.is_whole = true,
+		.callback = callback,
+		.user_data = user_data,
 	};
 }
 
 void hs_sink_open_null(struct hs_sink *sink)
 {
 	*sink = (struct hs_sink){
-	    .ops = &null_ops,
-	    .fd = -1,
-	    .status_fd = -1,
-	    .command_status = -1,
+		.ops = &null_ops,
+		.fd = -1,
+		.status_fd = -1,
+		.command_status = -1,
 	};
 }

@@ -146,18 +146,18 @@ static int command_close(struct hs_sink *sink, uint64_t timeout_ns)
 	sink->status_fd = -1;
 	/* Once it has sent the status the supervisor ends at once. */
 	while (waitpid(sink->supervisor, NULL, error == -ETIMEDOUT ? WNOHANG | __WALL : __WALL) <
-		   0 &&
+		       0 &&
 	       errno == EINTR)
 		;
 	return error != 0 ? error : close_error;
 }
 
 static const struct hs_sink_ops command_ops = {
-    .name = "command",
-    .write = hs_sink_fd_write,
-    .wait = hs_sink_fd_wait,
-    .close = command_close,
-    .forget = hs_sink_fd_forget,
+	.name = "command",
+	.write = hs_sink_fd_write,
+	.wait = hs_sink_fd_wait,
+	.close = command_close,
+	.forget = hs_sink_fd_forget,
 };
 
 /* A pipe above the standard descriptors: fds[0] reads, fds[1] writes. */

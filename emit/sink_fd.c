@@ -80,8 +80,8 @@ int hs_fd_poll(int fd, short events, uint64_t timeout_ns)
 {
 	struct pollfd pollfd = {.fd = fd, .events = events};
 	const struct timespec timeout = {
-	    .tv_sec = (time_t)(timeout_ns / HS_NS_PER_S),
-	    .tv_nsec = (long)(timeout_ns % HS_NS_PER_S),
+		.tv_sec = (time_t)(timeout_ns / HS_NS_PER_S),
+		.tv_nsec = (long)(timeout_ns % HS_NS_PER_S),
 	};
 	int n = ppoll(&pollfd, 1, &timeout, NULL);
 
@@ -142,32 +142,32 @@ int hs_sink_fd_init(struct hs_sink *sink, const struct hs_sink_ops *ops, int fd)
 		return error;
 	}
 	*sink = (struct hs_sink){
-	    .ops = ops,
-	    .fd = fd,
-	    .status_fd = -1,
-	    .command_status = -1,
-	    .is_regular = S_ISREG(st.st_mode),
-	    .is_socket = S_ISSOCK(st.st_mode),
-	    .device = (uint64_t)st.st_dev,
-	    .inode = (uint64_t)st.st_ino,
+		.ops = ops,
+		.fd = fd,
+		.status_fd = -1,
+		.command_status = -1,
+		.is_regular = S_ISREG(st.st_mode),
+		.is_socket = S_ISSOCK(st.st_mode),
+		.device = (uint64_t)st.st_dev,
+		.inode = (uint64_t)st.st_ino,
 	};
 	return 0;
 }
 
 static const struct hs_sink_ops file_ops = {
-    .name = "file",
-    .write = hs_sink_fd_write,
-    .wait = hs_sink_fd_wait,
-    .close = hs_sink_fd_close,
-    .forget = hs_sink_fd_forget,
+	.name = "file",
+	.write = hs_sink_fd_write,
+	.wait = hs_sink_fd_wait,
+	.close = hs_sink_fd_close,
+	.forget = hs_sink_fd_forget,
 };
 
 static const struct hs_sink_ops fd_ops = {
-    .name = "fd",
-    .write = hs_sink_fd_write,
-    .wait = hs_sink_fd_wait,
-    .close = hs_sink_fd_close,
-    .forget = hs_sink_fd_forget,
+	.name = "fd",
+	.write = hs_sink_fd_write,
+	.wait = hs_sink_fd_wait,
+	.close = hs_sink_fd_close,
+	.forget = hs_sink_fd_forget,
 };
 
 int hs_sink_open_file(struct hs_sink *sink, const char *path, bool exclusive)

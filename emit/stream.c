@@ -166,11 +166,11 @@ static int finish_pending(struct hs_stream *stream, uint64_t deadline_ns)
 static int flush_buffer(struct hs_stream *stream, struct buffer *buffer, uint64_t deadline_ns)
 {
 	struct hs_tag tag = {
-	    .kind = (uint8_t)buffer->kind,
-	    .stream = stream->id,
-	    .snapshot = buffer->snapshot,
-	    .seq = stream->seq,
-	    .time_ns = buffer->first_ns,
+		.kind = (uint8_t)buffer->kind,
+		.stream = stream->id,
+		.snapshot = buffer->snapshot,
+		.seq = stream->seq,
+		.time_ns = buffer->first_ns,
 	};
 	uint8_t *start;
 	size_t size;
@@ -290,9 +290,10 @@ uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, ui
 	uint8_t *out;
 
 	*error = body_bytes > HS_RECORD_MAX
-		     ? -EMSGSIZE
-		     : make_room(stream, buffer, kind,
-				 head_bytes(delta, body_tag, body_bytes) + body_bytes, deadline_ns);
+			 ? -EMSGSIZE
+			 : make_room(stream, buffer, kind,
+				     head_bytes(delta, body_tag, body_bytes) + body_bytes,
+				     deadline_ns);
 	if (*error != 0)
 		return NULL;
 	delta = time_delta(buffer, time_ns);
