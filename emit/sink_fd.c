@@ -116,16 +116,26 @@ void hs_sink_fd_forget(struct hs_sink *sink)
 	sink->status_fd = -1;
 }
 
+/* A duplicate of FD above the standard descriptors, or a negative errno. */
+static int duplicate(int fd)
+{
+	int duplicate_fd = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+
+	if (duplicate_fd >= 0)
+		return duplicate_fd;
+	/* EINVAL: the limit of descriptors is below the least one asked for. */
+	return errno == EINVAL ? -EMFILE : -errno;
+}
+
 int hs_fd_raise(int fd)
 {
-	int raised, error;
+	int raised;
 
 	if (fd > STDERR_FILENO)
 		return fd;
-	raised = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	error = errno;
+	raised = duplicate(fd);
 	close(fd);
-	return raised < 0 ? -error : raised;
+	return raised;
 }
 
 int hs_sink_fd_init(struct hs_sink *sink, const struct hs_sink_ops *ops, int fd)
@@ -215,9 +225,9 @@ int hs_sink_open_fd(struct hs_sink *sink, int fd)
 			flags |= O_NONBLOCK;
 	}
 	if (ours < 0)
-		ours = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+		ours = duplicate(fd);
 	if (ours < 0)
-		return -errno;
+		return ours;
 	error = hs_sink_fd_init(sink, &fd_ops, ours);
 	/*
 	 * A blocking pipe that could not be reopened: after POLLOUT it has a
