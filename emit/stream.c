@@ -79,10 +79,12 @@ struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *co
 	struct hs_stream *stream = memory;
 	uint8_t *next = (uint8_t *)memory + ALIGN(sizeof(*stream));
 
-	stream->sink = config->sink;
-	stream->id = config->id;
-	stream->limit = frame_bytes - FRAME_START_MAX;
-	stream->room = raw - FRAME_START_MAX;
+	*stream = (struct hs_stream){
+		.sink = config->sink,
+		.id = config->id,
+		.limit = frame_bytes - FRAME_START_MAX,
+		.room = raw - FRAME_START_MAX,
+	};
 	for (int i = 0; i < N_BUFFERS; i++) {
 		stream->buffers[i].data = next;
 		next += ALIGN(raw);

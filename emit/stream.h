@@ -31,7 +31,7 @@ struct hs_stream_config {
 /* Bytes a stream needs for frames of FRAME_BYTES. */
 size_t hs_stream_bytes(size_t frame_bytes);
 
-/* Makes a stream in MEMORY (hs_stream_bytes(), zeroed, page-aligned). */
+/* Makes a stream in MEMORY (hs_stream_bytes() of it, page-aligned). */
 struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *config);
 
 /*

@@ -25,10 +25,10 @@ static struct hs_stream *new_stream(struct hs_sink *sink, size_t frame_bytes)
 {
 	const struct hs_stream_config config = {
 		.id = 0x12345678, .frame_bytes = frame_bytes, .sink = sink};
-	const size_t size = (hs_stream_bytes(frame_bytes) + 4095) & ~(size_t)4095;
-	void *memory = aligned_alloc(4096, size);
+	void *memory = aligned_alloc(4096, (hs_stream_bytes(frame_bytes) + 4095) & ~(size_t)4095);
 
-	memset(memory, 0, size);
+	/* What was in the memory before does not matter. */
+	memset(memory, 0xA5, 4096);
 	return hs_stream_init(memory, &config);
 }
 
@@ -450,11 +450,13 @@ Test(stream, harmless_failures_lose_nothing)
 	static const struct {
 		int error;
 		size_t write_max;
-	} cases[] = {{EINTR, 0}, {EAGAIN, 0}, {0, 1}, {EINTR, 1}, {EAGAIN, 7}};
+	} cases[] = {{EINTR, 0}, {EAGAIN, 0}, {0, 1}, {EINTR, 13}, {EAGAIN, 7}};
 	struct bytes right = script_output();
 
 	for (size_t c = 0; c < sizeof(cases) / sizeof(*cases); c++) {
-		for (size_t at = 0; at < right.size; at++) {
+		const size_t n_places = cases[c].error != 0 ? right.size : 1;
+
+		for (size_t at = 0; at < n_places; at++) {
 			struct hs_sink sink;
 			struct hs_stream *stream = new_hooked_stream(&sink, FRAME_BYTES);
 			const uint64_t deadline_ns = hs_monotonic_ns() + 60 * HS_NS_PER_S;
