@@ -3,7 +3,7 @@
  * One frame at a time: decompression into a fixed buffer, and the records in it.
  */
 #include "contrib/reader/reader.h"
-#include "schema/varint.h"
+#include "schema/wire.h"
 
 static void note_bad_frame(struct heapshot_reader *reader, const struct heapshot_frame *frame,
 			   enum heapshot_issue_kind kind, const char *detail)
@@ -93,74 +93,38 @@ static const char *decompress(struct heapshot_reader *reader, const struct heaps
 	return NULL;
 }
 
-/*
- * Reads one field: its number, and for length-delimited ones its slice.  NULL
- * when it is cut or of a type that does not exist.
- */
-static const uint8_t *get_field(const uint8_t *at, const uint8_t *end, uint32_t *number,
-				unsigned *wire, struct hs_slice *slice, uint64_t *value)
-{
-	uint64_t key;
-
-	at = hs_varint_get(at, end, &key);
-	if (at == NULL || key >> 3 == 0 || key >> 3 > 0x1FFFFFFF)
-		return NULL;
-	*number = (uint32_t)(key >> 3);
-	*wire = (unsigned)(key & 7);
-	*value = 0;
-	switch (*wire) {
-	case 0:
-		return hs_varint_get(at, end, value);
-	case 1:
-		return end - at >= 8 ? at + 8 : NULL;
-	case 2:
-		at = hs_varint_get(at, end, value);
-		if (at == NULL || *value > (uint64_t)(end - at))
-			return NULL;
-		*slice = (struct hs_slice){at, at + *value};
-		return slice->end;
-	case 5:
-		return end - at >= 4 ? at + 4 : NULL;
-	}
-	return NULL;
-}
-
 /* Returns 1, 0 at the end, -1 when it cannot be decoded. */
 static int next_record(struct hs_content *content, struct heapshot_record *record)
 {
-	struct hs_slice outer, inner = {NULL, NULL};
-	uint64_t value;
-	uint32_t number;
-	unsigned wire;
+	struct hs_slice rest = {content->at, content->end}, message;
+	struct hs_field field;
+	int got;
 
 	*record = (struct heapshot_record){0};
 	do {
-		if (content->at == content->end)
-			return 0;
-		content->at = get_field(content->at, content->end, &number, &wire, &outer, &value);
-		if (content->at == NULL)
-			return -1;
-	} while (number != 1 || wire != 2);
-	if (outer.end - outer.data > HS_RECORD_MAX)
+		got = hs_field_next(&rest, &field);
+		if (got <= 0)
+			return got;
+	} while (field.number != 1 || field.wire != HS_WIRE_BYTES);
+	content->at = rest.data;
+	message = field.bytes;
+	if (message.end - message.data > HS_RECORD_MAX)
 		return -1;
-	while (outer.data < outer.end) {
-		outer.data = get_field(outer.data, outer.end, &number, &wire, &inner, &value);
-		if (outer.data == NULL)
-			return -1;
-		if (number == 2 && wire == 0) {
-			content->time_ns += (uint64_t)hs_unzigzag(value);
-		} else if (wire == 2 && number != 2) {
-			if (record->field != 0)
-				record->n_unknown++;
-			record->field = number;
-			record->body = inner.data;
-			record->body_bytes = (size_t)(inner.end - inner.data);
+	while ((got = hs_field_next(&message, &field)) > 0) {
+		if (field.number == 2 && field.wire == HS_WIRE_VARINT) {
+			content->time_ns += (uint64_t)hs_unzigzag(field.value);
+		} else if (field.number != 2 && field.wire == HS_WIRE_BYTES) {
+			/* Of several bodies the last counts, as in generated code. */
+			record->n_unknown += record->field != 0;
+			record->field = field.number;
+			record->body = field.bytes.data;
+			record->body_bytes = (size_t)(field.bytes.end - field.bytes.data);
 		} else {
 			record->n_unknown++;
 		}
 	}
 	record->time_ns = content->time_ns;
-	return 1;
+	return got < 0 ? -1 : 1;
 }
 
 enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *reader,
