@@ -21,6 +21,7 @@ fi
 n=0
 for want in "ok - net::good" "not ok - net::assertion" "not ok - net::crash" "not ok - net::early" "not ok - net::endless"; do
 	n=$((n + 1))
-	if grep -q "^$want" "$dir/tap"; then echo "ok $n - $want"; else echo "not ok $n - $want"; fi
+	name="result of Criterion's test ${want##*::} is seen as it is"
+	if grep -q "^$want" "$dir/tap"; then echo "ok $n - $name"; else echo "not ok $n - $name"; fi
 done
 echo "1..$n"
