@@ -304,7 +304,7 @@ static int get_references(struct hs_batch_decoder *decoder, const struct shape *
 			return -1;
 	}
 	for (unsigned i = 0; i < row->n_refs; i++) {
-		if (hs_column_next(&column, &value))
+		if (hs_column_next_wild(&column, &value))
 			return -1;
 		/* Unsigned, since sums and addresses are modulo 2^64. */
 		value = last[i & turn] += (uint64_t)hs_unzigzag(value);

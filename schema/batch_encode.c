@@ -199,12 +199,12 @@ static unsigned varying_shape(struct hs_batch_encoder *encoder, const struct hs_
 }
 
 static inline bool has_slots(const struct hs_batch_encoder *encoder, const struct shape *shape,
-			     const struct hs_row *row)
+			     const uintptr_t *offsets, size_t n)
 {
-	const uint32_t *offsets = encoder->offsets + shape->slots;
+	const uint32_t *slots = encoder->offsets + shape->slots;
 
-	for (unsigned i = 0; i < row->n_refs; i++)
-		if (offsets[i] != row->offsets[i])
+	for (size_t i = 0; i < n; i++)
+		if (slots[i] != offsets[i])
 			return false;
 	return true;
 }
@@ -234,7 +234,7 @@ static __attribute__((noinline)) unsigned find_shape(struct hs_batch_encoder *en
 		const struct shape *shape = &encoder->shapes[index];
 
 		if (shape->print == print && shape->n_slots == row->n_refs &&
-		    shape->size == size && has_slots(encoder, shape, row)) {
+		    shape->size == size && has_slots(encoder, shape, row->offsets, row->n_refs)) {
 			hint->last = (uint16_t)index;
 			return index;
 		}
@@ -267,41 +267,72 @@ static void put_slots(struct hs_batch_encoder *encoder, const struct hs_row *row
 }
 
 /* The slot is larger than the object. */
-static void put_slack(struct hs_batch_encoder *encoder, uint64_t bytes)
+static __attribute__((noinline)) void put_slack(struct hs_batch_encoder *encoder,
+						const struct hs_row *row)
 {
-	uint8_t *out = hs_varint_put(encoder->slack_end, encoder->rows - encoder->slack_row);
+	uint64_t mask = ((uint64_t)1 << encoder->shift) - 1;
+	uint64_t rounded = (row->size + mask) & ~mask;
+	uint64_t words = (row->slot_size - rounded) >> encoder->shift;
+	uint8_t *out;
 
-	encoder->slack_end = hs_varint_put(out, bytes >> encoder->shift);
+	if (row->slot_size < rounded || !words)
+		return;
+	out = hs_varint_put(encoder->slack_end, encoder->rows - encoder->slack_row);
+	encoder->slack_end = hs_varint_put(out, words);
 	encoder->slack_row = encoder->rows;
 }
 
-bool hs_batch_add(struct hs_batch_encoder *encoder, const struct hs_row *row,
-		  struct hs_shape_hint *hint)
+/*
+ * Writes the references of a row.  Columns are bytes, which may be anything to
+ * the compiler, so all that the loop needs is held in locals.  SHIFT and MASK
+ * are constants where this is inlined.
+ */
+static inline __attribute__((always_inline)) uint8_t *
+put_references(uint8_t *out, int64_t *last, const struct hs_row *row, unsigned shift, size_t mask)
 {
-	int64_t bytes = (int64_t)ROW_BYTES + (int64_t)REF_BYTES * row->n_refs;
-	uint64_t address = row->address, word_mask, rounded;
-	unsigned shift = encoder->shift, index, flags;
-	const struct shape *shape;
-	uint8_t *out;
-	int64_t *last;
+	void *const *refs = row->refs;
+	uint64_t address = row->address;
+	size_t n = row->n_refs;
 
-	if (unlikely(encoder->rows == HS_BATCH_ROWS_MAX))
-		return false;
+	for (size_t i = 0; i < n; i++) {
+		int64_t delta = hs_word_delta((uintptr_t)refs[i], address, shift);
+		int64_t before = last[i & mask];
+
+		last[i & mask] = delta;
+		out = hs_varint_put_wild(out, hs_zigzag(delta - before));
+	}
+	return out;
+}
+
+static inline __attribute__((always_inline)) bool add_row(struct hs_batch_encoder *encoder,
+							  const struct hs_row *row,
+							  struct hs_shape_hint *hint,
+							  unsigned shift)
+{
+	size_t n_refs = row->n_refs;
+	int64_t bytes = (int64_t)(ROW_BYTES + REF_BYTES * n_refs), *last;
+	uint64_t address = row->address;
+	const struct shape *shape;
+	unsigned index, flags;
+
 	if (unlikely(encoder->budget < bytes + (int64_t)SHAPE_BYTES) &&
 	    !renew_budget(encoder, bytes + (int64_t)SHAPE_BYTES))
 		return false;
+	if (unlikely(encoder->rows == HS_BATCH_ROWS_MAX))
+		return false;
 
-	index = likely(hint->batch == encoder->serial) && !row->is_continuation ? hint->last : 0;
+	index = likely(hint->batch == encoder->serial && !row->is_continuation) ? hint->last : 0;
 	shape = &encoder->shapes[index];
-	if (unlikely(shape->n_slots != row->n_refs ||
+	if (unlikely(shape->n_slots != n_refs ||
 		     shape->size != (row->size_varies ? SIZE_VARIES : row->size) ||
-		     !has_slots(encoder, shape, row))) {
+		     !has_slots(encoder, shape, row->offsets, n_refs))) {
 		index = find_shape(encoder, row, hint);
 		if (!index)
 			return false;
 		shape = &encoder->shapes[index];
 	}
 	flags = shape->flags;
+	last = encoder->last + shape->slots;
 	encoder->budget -= bytes;
 
 	encoder->address_end =
@@ -311,31 +342,25 @@ bool hs_batch_add(struct hs_batch_encoder *encoder, const struct hs_row *row,
 	encoder->index_end = hs_varint_put(encoder->index_end, index);
 	if (flags & HS_SHAPE_SIZE_VARIES)
 		encoder->size_end = hs_varint_put(encoder->size_end, row->size);
-
-	last = encoder->last + shape->slots;
-	out = encoder->reference_end;
 	if (flags & HS_SHAPE_REFS_VARY) {
 		put_slots(encoder, row, flags);
-		for (unsigned i = 0; i < row->n_refs; i++) {
-			int64_t delta = hs_word_delta((uintptr_t)row->refs[i], address, shift);
-			out = hs_varint_put(out, hs_zigzag(delta - last[i % HS_VARYING_TURNS]));
-			last[i % HS_VARYING_TURNS] = delta;
-		}
+		encoder->reference_end = put_references(encoder->reference_end, last, row, shift,
+							HS_VARYING_TURNS - 1);
 	} else {
-		for (unsigned i = 0; i < row->n_refs; i++) {
-			int64_t delta = hs_word_delta((uintptr_t)row->refs[i], address, shift);
-			out = hs_varint_put(out, hs_zigzag(delta - last[i]));
-			last[i] = delta;
-		}
+		encoder->reference_end =
+			put_references(encoder->reference_end, last, row, shift, SIZE_MAX);
 	}
-	encoder->reference_end = out;
-
-	word_mask = ((uint64_t)1 << shift) - 1;
-	rounded = (row->size + word_mask) & ~word_mask;
-	if (row->slot_size > rounded + word_mask)
-		put_slack(encoder, row->slot_size - rounded);
+	if ((row->slot_size - row->size) >> shift)
+		put_slack(encoder, row);
 	encoder->rows++;
 	return true;
+}
+
+bool hs_batch_add(struct hs_batch_encoder *encoder, const struct hs_row *row,
+		  struct hs_shape_hint *hint)
+{
+	return likely(encoder->shift == 3) ? add_row(encoder, row, hint, 3)
+					   : add_row(encoder, row, hint, 2);
 }
 
 uint32_t hs_batch_rows(const struct hs_batch_encoder *encoder)

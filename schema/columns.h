@@ -92,6 +92,7 @@ size_t hs_batch_finish(struct hs_batch_encoder *encoder, uint8_t *out);
  */
 struct hs_batch_decoder;
 
+/* MEMORY is hs_batch_decoder_bytes() aligned to 8; it need not be zeroed. */
 size_t hs_batch_decoder_bytes(void);
 struct hs_batch_decoder *hs_batch_decoder_init(void *memory, unsigned word_bytes);
 

@@ -95,6 +95,17 @@ static inline int hs_column_next(struct hs_slice *column, uint64_t *value)
 	return 0;
 }
 
+/* The same where the lengths cannot be foreseen. */
+static inline int hs_column_next_wild(struct hs_slice *column, uint64_t *value)
+{
+	const uint8_t *at = hs_varint_get_wild(column->data, column->end, value);
+
+	if (__builtin_expect(!at, 0))
+		return -1;
+	column->data = at;
+	return 0;
+}
+
 /* Varints in a column: bytes whose continuation bit is off. */
 static inline size_t hs_column_count(struct hs_slice column)
 {
