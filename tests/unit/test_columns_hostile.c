@@ -178,7 +178,7 @@ static const char *refusal(struct hs_batch_decoder *decoder, const uint8_t *data
 
 Test(hostile, broken_rules)
 {
-	static const struct {
+	const struct {
 		const char *what, *text;
 		const uint8_t *data;
 		size_t size;
