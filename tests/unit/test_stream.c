@@ -21,15 +21,23 @@ TestSuite(stream, .fini = leak_check);
 
 #define FRAME_BYTES (256u << 10)
 
-static struct hs_stream *new_stream(struct hs_sink *sink, size_t frame_bytes)
+static struct hs_stream *make_stream(void *memory, struct hs_sink *sink, size_t frame_bytes)
 {
 	const struct hs_stream_config config = {
 		.id = 0x12345678, .frame_bytes = frame_bytes, .sink = sink};
-	void *memory = aligned_alloc(4096, (hs_stream_bytes(frame_bytes) + 4095) & ~(size_t)4095);
 
 	/* What was in the memory before does not matter. */
 	memset(memory, 0xA5, 4096);
 	return hs_stream_init(memory, &config);
+}
+
+/* In memory of its exact size, so that writing past it is seen; to be freed. */
+static struct hs_stream *new_stream(struct hs_sink *sink, size_t frame_bytes)
+{
+	void *memory = NULL;
+
+	cr_assert_eq(posix_memalign(&memory, 4096, hs_stream_bytes(frame_bytes)), 0);
+	return make_stream(memory, sink, frame_bytes);
 }
 
 /* A marker: the record that the tests use, since it carries any text. */
@@ -404,13 +412,16 @@ static ssize_t hook_write(int fd, const void *data, size_t size)
 	return (ssize_t)size;
 }
 
-static struct hs_stream *new_hooked_stream(struct hs_sink *sink, size_t frame_bytes)
+/* In memory that stays, since thousands of them are made. */
+static struct hs_stream *hooked_stream(struct hs_sink *sink, size_t frame_bytes)
 {
+	static _Alignas(4096) uint8_t memory[2 << 20];
+
 	bytes_free(&hook.out);
 	memset(&hook, 0, sizeof(hook));
 	cr_assert_eq(hs_sink_open_file(sink, "/dev/null", false), 0);
 	sink->write_hook = hook_write;
-	return new_stream(sink, frame_bytes);
+	return make_stream(memory, sink, frame_bytes);
 }
 
 Test(stream, first_error_sticks_at_every_byte)
@@ -421,7 +432,7 @@ Test(stream, first_error_sticks_at_every_byte)
 	for (size_t e = 0; e < sizeof(errors) / sizeof(*errors); e++) {
 		for (size_t at = 0; at < right.size; at++) {
 			struct hs_sink sink;
-			struct hs_stream *stream = new_hooked_stream(&sink, FRAME_BYTES);
+			struct hs_stream *stream = hooked_stream(&sink, FRAME_BYTES);
 
 			hook.fail_at = at;
 			hook.fail_errno = errors[e];
@@ -429,7 +440,7 @@ Test(stream, first_error_sticks_at_every_byte)
 			hook.write_max = at % 3 == 0 ? 0 : at % 3 * 29;
 			cr_assert_eq(run_script(stream, 0), -errors[e]);
 			cr_assert_eq(hook.out.size, at);
-			cr_assert_eq(memcmp(hook.out.data, right.data, at), 0);
+			cr_assert(at == 0 || memcmp(hook.out.data, right.data, at) == 0);
 			/* The sink would take more now, but is asked no more. */
 			cr_assert_eq(hs_stream_error(stream), -errors[e]);
 			cr_assert_eq(put_marker(stream, HS_FRAME_EVENTS, 1, "", 0), -errors[e]);
@@ -438,7 +449,6 @@ Test(stream, first_error_sticks_at_every_byte)
 			cr_assert_eq(hook.out.size, at);
 			cr_assert_eq(sink.bytes, at);
 			cr_assert_eq(hs_sink_close(&sink, 0), -errors[e]);
-			free(stream);
 		}
 	}
 	bytes_free(&hook.out);
@@ -458,7 +468,7 @@ Test(stream, harmless_failures_lose_nothing)
 
 		for (size_t at = 0; at < n_places; at++) {
 			struct hs_sink sink;
-			struct hs_stream *stream = new_hooked_stream(&sink, FRAME_BYTES);
+			struct hs_stream *stream = hooked_stream(&sink, FRAME_BYTES);
 			const uint64_t deadline_ns = hs_monotonic_ns() + 60 * HS_NS_PER_S;
 
 			hook.fail_at = at;
@@ -470,7 +480,6 @@ Test(stream, harmless_failures_lose_nothing)
 			cr_assert_eq(hook.out.size, right.size);
 			cr_assert_eq(memcmp(hook.out.data, right.data, right.size), 0);
 			cr_assert_eq(hs_sink_close(&sink, 0), 0);
-			free(stream);
 		}
 	}
 	bytes_free(&hook.out);
@@ -484,7 +493,7 @@ Test(stream, pending_frames_are_finished_first)
 
 	for (size_t at = 0; at < right.size; at++) {
 		struct hs_sink sink;
-		struct hs_stream *stream = new_hooked_stream(&sink, FRAME_BYTES);
+		struct hs_stream *stream = hooked_stream(&sink, FRAME_BYTES);
 		size_t i;
 
 		hook.fail_at = at;
@@ -509,7 +518,6 @@ Test(stream, pending_frames_are_finished_first)
 		cr_assert_eq(hook.out.size, right.size, "stopped at %zu", at);
 		cr_assert_eq(memcmp(hook.out.data, right.data, right.size), 0);
 		hs_sink_close(&sink, 0);
-		free(stream);
 	}
 	bytes_free(&hook.out);
 	bytes_free(&right);
@@ -522,7 +530,7 @@ Test(stream, refuses_when_full_and_recovers)
 
 	for (size_t f = 0; f < 2; f++) {
 		struct hs_sink sink;
-		struct hs_stream *stream = new_hooked_stream(&sink, frame_sizes[f]);
+		struct hs_stream *stream = hooked_stream(&sink, frame_sizes[f]);
 		size_t n_put = 0, n_refused = 0, n_read = 0;
 		struct read_frames frames;
 
@@ -551,7 +559,6 @@ Test(stream, refuses_when_full_and_recovers)
 		cr_expect_eq(n_read, n_put + 2);
 		read_frames_free(&frames);
 		hs_sink_close(&sink, 0);
-		free(stream);
 	}
 	bytes_free(&hook.out);
 }
