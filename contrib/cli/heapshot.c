@@ -17,6 +17,12 @@ const struct cli_command cli_commands[] = {
 	{"top", cli_top,
 	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER, "FILE[@N]",
 	 "show the types that take the most memory"},
+	{"roots", cli_roots, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
+	 "show what holds objects from outside of the heap, by kind"},
+	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
+	 "show collections, pauses and the size of the heap over time"},
+	{"dump", cli_dump, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_OBJECTS, "FILE[@N]",
+	 "write all records as lines of JSON"},
 	{"help", cli_help, 0, "[COMMAND]", "show help on a command"},
 	{NULL, NULL, 0, NULL, NULL},
 };

@@ -188,7 +188,7 @@ static int split_name(struct recording *recording, const struct cli_command *com
 	}
 	if (strcmp(recording->copy, "-") != 0 && access(recording->copy, F_OK) != 0)
 		return CLI_OK; /* the file is missing, whatever was meant */
-	if (want != RECORDING_SNAPSHOT)
+	if (want == RECORDING_ALL)
 		return cli_usage(command, "'%s': this command takes no snapshot", name);
 	if (arguments->snapshot != NULL)
 		return cli_usage(command, "a snapshot is given twice, as '%s' and by --snapshot",
@@ -278,7 +278,7 @@ int recording_open(struct recording *recording, const struct cli_command *comman
 	progress_start(recording->reader);
 	result = heapshot_reader_open_file(recording->reader, recording->path);
 	status = result == HEAPSHOT_READ_OK ? CLI_OK : fail(recording, result);
-	if (status == CLI_OK && want == RECORDING_SNAPSHOT)
+	if (status == CLI_OK && (want == RECORDING_SNAPSHOT || recording->selector != NULL))
 		status = choose(recording, command);
 	if (status != CLI_OK) {
 		progress_stop();

@@ -21,6 +21,7 @@ struct recording {
 enum recording_want {
 	RECORDING_ALL,       /* no snapshot is chosen, @N is not allowed */
 	RECORDING_SNAPSHOT,  /* one is chosen, the last complete one by default */
+	RECORDING_ANY,       /* one is chosen if it was asked for, else none */
 };
 
 /*

@@ -491,7 +491,7 @@ static void varied(struct synthetic_bytes *bytes, uint64_t n)
 	for (snapshot = 0; snapshot < 2; snapshot++) {
 		put_events(&writer);
 		begin_snapshot(&writer, "varied", "gc");
-		for (i = 0, address = NODES; i < 12000; i++) {
+		for (i = 0, address = NODES; i < 25000; i++) {
 			uint64_t target = i == 0 ? NODES : address;
 
 			state ^= state << 13;

@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heapshot roots: what holds objects from outside of the heap, grouped by kind,
+ * name and the type of the object.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/cli/json.h"
+#include "contrib/cli/recording.h"
+#include "contrib/cli/text.h"
+
+#define DEFAULT_LIMIT 50
+
+struct group {
+	const char *kind, *name;
+	const char *type;  /* NULL: no object starts there */
+	char unnamed[24];
+	uint64_t count;
+};
+
+static const char *type_of(const struct group *group)
+{
+	return group->type == NULL || *group->type != '\0' ? group->type : group->unnamed;
+}
+
+static int by_text(const char *a, const char *b)
+{
+	if (a == NULL || b == NULL)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
+	int order = strcmp(a->kind, b->kind);
+
+	if (order == 0)
+		order = strcmp(a->name, b->name);
+	return order != 0 ? order : by_text(type_of(a), type_of(b));
+}
+
+/* Kinds in order, within one the largest groups first. */
+static int by_count(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
+	int order = strcmp(a->kind, b->kind);
+
+	if (order == 0)
+		order = a->count != b->count ? (a->count < b->count ? 1 : -1) : 0;
+	return order != 0 ? order : by_name(left, right);
+}
+
+static int by_source(const void *left, const void *right)
+{
+	const struct heapshot_root *a = left, *b = right;
+
+	if (a->source != b->source)
+		return a->source < b->source ? -1 : 1;
+	return (a->type > b->type) - (a->type < b->type);
+}
+
+/*
+ * Groups the roots; returns how many groups there are, SIZE_MAX without
+ * memory.  The roots are sorted in a copy of pointers' size each.
+ */
+static size_t make_groups(const struct recording *recording, const struct heapshot_roots *roots,
+			  struct group **groups)
+{
+	struct heapshot_root *sorted = malloc((roots->n_roots + 1) * sizeof(*sorted));
+	size_t n = 0, out = 0, room, i;
+
+	*groups = NULL;
+	if (sorted == NULL)
+		return SIZE_MAX;
+	memcpy(sorted, roots->roots, roots->n_roots * sizeof(*sorted));
+	qsort(sorted, roots->n_roots, sizeof(*sorted), by_source);
+	for (i = 0, room = 1; i < roots->n_roots; i++)
+		room += i == 0 || by_source(&sorted[i - 1], &sorted[i]) != 0;
+	*groups = calloc(room, sizeof(**groups));
+	if (*groups == NULL) {
+		free(sorted);
+		return SIZE_MAX;
+	}
+	for (i = 0; i < roots->n_roots; i++) {
+		const struct heapshot_root_source *source = &roots->sources[sorted[i].source];
+		struct group *group = &(*groups)[n];
+
+		if (i > 0 && by_source(&sorted[i - 1], &sorted[i]) == 0) {
+			group[-1].count++;
+			continue;
+		}
+		group->kind = *source->kind_text ? source->kind_text :
+						   heapshot_root_kind_name(source->kind);
+		group->name = source->name;
+		group->count = 1;
+		if (sorted[i].type != 0)
+			group->type = recording_type_name(recording, sorted[i].type,
+							  group->unnamed);
+		if (group->type == group->unnamed)
+			group->type = ""; /* groups move; type_of finds it again */
+		n++;
+	}
+	free(sorted);
+	qsort(*groups, n, sizeof(**groups), by_name);
+	for (i = 0; i < n; i++) {
+		if (out > 0 && by_name(&(*groups)[out - 1], &(*groups)[i]) == 0)
+			(*groups)[out - 1].count += (*groups)[i].count;
+		else
+			(*groups)[out++] = (*groups)[i];
+	}
+	qsort(*groups, out, sizeof(**groups), by_count);
+	return out;
+}
+
+static void put_json(const struct recording *recording, const struct group *groups, size_t n)
+{
+	struct json json = {0};
+	size_t i;
+
+	json_begin(&json, '{');
+	json_put_unsigned(&json, "snapshot", recording->snapshot->id);
+	json_key(&json, "roots");
+	json_begin_rows(&json);
+	for (i = 0; i < n; i++) {
+		json_begin(&json, '{');
+		json_put_text(&json, "kind", groups[i].kind);
+		json_put_text(&json, "name", groups[i].name);
+		json_put_text(&json, "type", type_of(&groups[i]));
+		json_put_unsigned(&json, "count", groups[i].count);
+		json_end(&json, '}');
+	}
+	json_end(&json, ']');
+	json_end(&json, '}');
+	json_line(&json);
+}
+
+static void put_row(struct text_table *table, const struct group *group, bool is_measure)
+{
+	char number[TEXT_NUMBER_BYTES];
+	const char *cells[] = {
+		text_number(number, group->count), group->kind,
+		type_of(group) != NULL ? type_of(group) : "(no object)",
+		*group->name ? group->name : "-",
+	};
+
+	if (is_measure)
+		text_table_measure(table, cells);
+	else
+		text_table_print(table, cells, false);
+}
+
+static void put_table(const struct recording *recording, const struct heapshot_roots *roots,
+		      const struct group *groups, size_t n, size_t n_all)
+{
+	static const char *const titles[] = {"COUNT", "KIND", "TYPE", "NAME"};
+	struct text_table table = {.align = "rlll"};
+	char number[TEXT_NUMBER_BYTES];
+	size_t i;
+
+	recording_print_title(recording);
+	printf("%s roots\n", text_number(number, roots->n_roots));
+	text_table_measure(&table, titles);
+	for (i = 0; i < n; i++)
+		put_row(&table, &groups[i], true);
+	text_table_print(&table, titles, true);
+	for (i = 0; i < n; i++)
+		put_row(&table, &groups[i], false);
+	if (n < n_all)
+		printf("... and %s more rows (--limit 0 shows all)\n",
+		       text_number(number, n_all - n));
+}
+
+int cli_roots(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_arguments arguments;
+	struct recording recording;
+	struct heapshot_roots roots;
+	struct group *groups = NULL;
+	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
+	size_t n, n_all, limit;
+
+	if (status != CLI_OK)
+		return status < 0 ? cli_finish(CLI_OK) : status;
+	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	if (status != CLI_OK)
+		return status;
+	status = recording_check(&recording, heapshot_reader_load_names(recording.reader));
+	if (status == CLI_OK)
+		status = recording_check(&recording,
+					 heapshot_reader_roots(recording.reader,
+							       recording.snapshot, &roots));
+	progress_stop();
+	if (status == CLI_OK) {
+		n = n_all = make_groups(&recording, &roots, &groups);
+		if (n == SIZE_MAX) {
+			cli_message("out of memory");
+			return recording_close(&recording, CLI_IO);
+		}
+		limit = arguments.has_limit ? (size_t)arguments.limit :
+			arguments.is_json   ? 0 :
+					      DEFAULT_LIMIT;
+		if (limit != 0 && limit < n)
+			n = limit;
+		if (arguments.is_json)
+			put_json(&recording, groups, n);
+		else
+			put_table(&recording, &roots, groups, n, n_all);
+		free(groups);
+	}
+	return recording_close(&recording, status);
+}
