@@ -3,7 +3,8 @@
  * Files, memory, callbacks.  Files are read with pread, not mapped: a file that
  * is cut while it is being read gives a short read, not a signal.
  */
-#define _GNU_SOURCE
+#include "config.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>

@@ -209,9 +209,9 @@ static void put_object(struct writer *writer, uint32_t type, uint64_t address, u
 	put_row(writer, &row);
 }
 
-/* One array of N references, told in calls of 128 as the runtime does. */
-static void put_array(struct writer *writer, uint64_t address, uint32_t n, uint64_t target,
-		      uint64_t step)
+/* One array of N references to the N_NODES nodes in turn, told in calls of 128
+ * as the runtime does. */
+static void put_array(struct writer *writer, uint64_t address, uint32_t n, uint64_t n_nodes)
 {
 	uintptr_t offsets[HS_ROW_REFS_MAX];
 	void *refs[HS_ROW_REFS_MAX];
@@ -232,7 +232,7 @@ static void put_array(struct writer *writer, uint64_t address, uint32_t n, uint6
 		row.n_refs = n - done > HS_ROW_REFS_MAX ? HS_ROW_REFS_MAX : n - done;
 		for (i = 0; i < row.n_refs; i++) {
 			offsets[i] = 32 + 8 * (uintptr_t)(done + i);
-			refs[i] = (void *)(uintptr_t)(target + (done + i) * step);
+			refs[i] = (void *)(uintptr_t)(NODES + (done + i) % n_nodes * 32);
 		}
 		put_row(writer, &row);
 		done += row.n_refs;
@@ -333,7 +333,7 @@ static void put_heap(struct writer *writer, uint64_t n)
 	uint32_t kind, source;
 	uint64_t i;
 
-	put_array(writer, ARRAY, GOOD_ARRAY_REFS, NODES, 32);
+	put_array(writer, ARRAY, GOOD_ARRAY_REFS, n);
 	for (i = 0; i < n; i++)
 		put_object(writer, i % 16 == 15 ? TYPE_COPY : TYPE_NODE, NODES + i * 32, 32,
 			   i + 1 < n ? NODES + (i + 1) * 32 : 0, i % 3 == 0 ? ARRAY : 0);
