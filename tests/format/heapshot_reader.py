@@ -4,7 +4,7 @@
 
     heapshot_reader.py top FILE [N]
 
-prints the types of snapshot N (its id; without it the last complete one) as JSON.
+prints the types of snapshot N (its id; without it the last complete one, or the last) as JSON.
 Exit status: 0, 2 usage, 3 damaged, 4 incomplete, 5 no such snapshot, 7 not a recording."""
 import json
 import subprocess
@@ -14,6 +14,10 @@ MASK = (1 << 64) - 1
 
 
 class Malformed(Exception):
+    pass
+
+
+class OtherVersion(Exception):
     pass
 
 
@@ -141,7 +145,7 @@ class Snapshot:
 
 def read(stream, types, images, snapshots):
     """Takes the records off the joined content."""
-    word, buffer = 8, b""
+    word, buffer, stream_id, is_ours = 8, b"", None, True
     for chunk in iter(lambda: stream.read(1 << 20), b""):
         buffer, at = buffer + chunk, 0
         while at < len(buffer):
@@ -156,14 +160,19 @@ def read(stream, types, images, snapshots):
             if start + size > len(buffer):
                 break
             at = start + size
-            for number, body in fields(memoryview(buffer)[start:at]):
+            for number, body in fields(buffer[start:at]):
+                if number == 1:      # FrameStart: another stream is another recording
+                    stream_id = message(body).get(1, 0) if stream_id is None else stream_id
+                    is_ours = message(body).get(1, 0) == stream_id
+                if not is_ours or isinstance(body, int):
+                    continue
                 if number in (10, 11, 12, 13, 15, 27):
                     body_fields = message(body)
                     snapshot = snapshots.setdefault(body_fields.get(1 if number != 15 else 4, 0), Snapshot())
                 if number == 3:
                     word = message(body).get(7, 8)
                     if message(body).get(1) != 1:
-                        raise Malformed("another major version")
+                        raise OtherVersion()
                 elif number == 4:
                     types[message(body).get(1, 0)] = message(body)
                 elif number == 16:
@@ -204,18 +213,20 @@ def main(arguments):
                           stderr=subprocess.DEVNULL) as lz4:
         try:
             is_whole = read(lz4.stdout, types, images, snapshots)
-        except Malformed as error:
-            print("heapshot_reader: %s is malformed" % error, file=sys.stderr)
+        except (Malformed, OtherVersion) as error:
+            print("heapshot_reader: %r" % error, file=sys.stderr)
             lz4.kill()
-            return 3
+            return 7 if isinstance(error, OtherVersion) else 3
     if not types and not snapshots and lz4.returncode:
         return 7
     if len(arguments) == 3:
         number = int(arguments[2])
     else:
-        number = max((n for n, snapshot in snapshots.items() if snapshot.is_complete()), default=None)
+        number = max((snapshot.is_complete(), n) for n, snapshot in snapshots.items())[1] if snapshots else 0
     if number not in snapshots:
         return 5 if is_whole else 3
+    if snapshots[number].slot_bytes > MASK:
+        return 3
     rows = {}
     for type_id, sums in snapshots[number].types.items():
         known = types.get(type_id, {})
