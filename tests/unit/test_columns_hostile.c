@@ -8,6 +8,9 @@
 
 #include "schema/heapshot.pb-c.h"
 #include "tests/unit/columns_case.h"
+#include "tests/unit/leak_check.h"
+
+TestSuite(hostile, .fini = leak_check);
 
 static struct hs_shape_hint hints[CASE_HINTS];
 static struct case_row made;

@@ -7,6 +7,9 @@
 
 #include "schema/heapshot.pb-c.h"
 #include "tests/unit/columns_case.h"
+#include "tests/unit/leak_check.h"
+
+TestSuite(root_columns, .fini = leak_check);
 
 #define MOST 30000u
 

@@ -7,6 +7,9 @@
 #include <string.h>
 
 #include "schema/tag.h"
+#include "tests/unit/leak_check.h"
+
+TestSuite(tag, .fini = leak_check);
 
 static const struct hs_tag sample = {
 	.version = 1,

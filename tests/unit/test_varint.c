@@ -6,6 +6,9 @@
 #include <stdlib.h>
 
 #include "schema/varint.h"
+#include "tests/unit/leak_check.h"
+
+TestSuite(varint, .fini = leak_check);
 
 /* The encoding as the protobuf documentation tells it. */
 static size_t plain_put(uint8_t *out, uint64_t value)
