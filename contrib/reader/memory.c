@@ -24,10 +24,12 @@ void *hs_memory_grow(struct hs_memory *memory, void *old, size_t old_bytes, size
 	if (new_bytes - old_bytes > memory->limit ||
 	    memory->used > memory->limit - (new_bytes - old_bytes))
 		return NULL;
-	block = realloc(old, new_bytes);
+	/* Large new blocks come zeroed from the system, untouched. */
+	block = old == NULL ? calloc(1, new_bytes) : realloc(old, new_bytes);
 	if (block == NULL)
 		return NULL;
-	memset((char *)block + old_bytes, 0, new_bytes - old_bytes);
+	if (old != NULL)
+		memset((char *)block + old_bytes, 0, new_bytes - old_bytes);
 	memory->used += new_bytes - old_bytes;
 	return block;
 }

@@ -1,0 +1,416 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The reader library on recordings that were cut, changed or made to hurt:
+ * what is whole is read, what is lost is stated, and memory stays bounded.
+ */
+#include <criterion/criterion.h>
+#include <lz4frame.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "contrib/reader/heapshot-reader.h"
+#include "schema/tag.h"
+#include "tests/data/synthetic.h"
+#include "tests/unit/leak_check.h"
+
+TestSuite(reader_damage, .fini = leak_check);
+
+static struct synthetic_bytes make(const char *variant)
+{
+	struct synthetic_bytes bytes;
+
+	cr_assert(synthetic_make(variant, 0, &bytes));
+	return bytes;
+}
+
+/* Reads everything there is; returns how many frames could be loaded. */
+static size_t read_all(struct heapshot_reader *reader)
+{
+	const struct heapshot_snapshot *snapshots;
+	struct heapshot_totals totals;
+	struct heapshot_record record;
+	struct heapshot_object object;
+	struct heapshot_roots roots;
+	struct heapshot_frame frame;
+	size_t n, i, loaded = 0;
+
+	heapshot_reader_load_names(reader);
+	snapshots = heapshot_reader_snapshots(reader, &n);
+	for (i = 0; i < n; i++) {
+		heapshot_reader_totals(reader, &snapshots[i], &totals);
+		heapshot_reader_roots(reader, &snapshots[i], &roots);
+	}
+	heapshot_reader_rewind(reader, NULL);
+	while (heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK) {
+		if (heapshot_reader_load_frame(reader, &frame) != HEAPSHOT_READ_OK)
+			continue;
+		loaded++;
+		while (heapshot_reader_next_record(reader, &record) == HEAPSHOT_READ_OK)
+			if (record.field == 15 &&
+			    heapshot_reader_begin_objects(reader, &record, true, NULL) ==
+				    HEAPSHOT_READ_OK)
+				while (heapshot_reader_next_object(reader, &object) ==
+				       HEAPSHOT_READ_OK)
+					;
+	}
+	return loaded;
+}
+
+static bool has_issue(const struct heapshot_reader *reader, enum heapshot_issue_kind kind,
+		      uint64_t offset)
+{
+	const struct heapshot_issue *issues;
+	size_t n, i;
+
+	issues = heapshot_reader_issues(reader, &n, NULL);
+	for (i = 0; i < n; i++)
+		if (issues[i].kind == kind && (offset == UINT64_MAX || issues[i].offset == offset))
+			return true;
+	return false;
+}
+
+/* The frames of an undamaged recording. */
+static struct heapshot_frame *list_frames(const struct synthetic_bytes *bytes, size_t *n)
+{
+	struct heapshot_reader *reader = heapshot_reader_new(NULL);
+	struct heapshot_frame *frames = calloc(1000, sizeof(*frames));
+
+	*n = 0;
+	cr_assert_eq(heapshot_reader_open_memory(reader, bytes->data, bytes->size),
+		     HEAPSHOT_READ_OK);
+	while (heapshot_reader_next_frame(reader, &frames[*n]) == HEAPSHOT_READ_OK)
+		++*n;
+	heapshot_reader_free(reader);
+	return frames;
+}
+
+Test(reader_damage, reads_what_is_before_every_cut)
+{
+	struct synthetic_bytes bytes = make("small");
+	struct heapshot_frame *frames;
+	size_t n_frames, size, i, n;
+
+	frames = list_frames(&bytes, &n_frames);
+	for (size = 0; size < bytes.size; size++) {
+		struct heapshot_reader *reader = heapshot_reader_new(NULL);
+		size_t whole = 0, complete = 0, seen = 0;
+		enum heapshot_read_result result;
+		const struct heapshot_snapshot *snapshots;
+		struct heapshot_totals totals;
+		/* A copy of its own, so that a read behind the end is found. */
+		uint8_t *cut = malloc(size + (size == 0));
+
+		memcpy(cut, bytes.data, size);
+		while (whole < n_frames && frames[whole].body_offset +
+							   frames[whole].compressed_bytes <=
+						   size)
+			complete += frames[whole++].kind == HEAPSHOT_FRAME_SNAPSHOT_END;
+		result = heapshot_reader_open_memory(reader, cut, size);
+		if (whole == 0) {
+			cr_assert_eq(result,
+				     size == 0 ? HEAPSHOT_READ_NOT_RECORDING :
+						 HEAPSHOT_READ_TRUNCATED,
+				     "cut at %zu", size);
+			heapshot_reader_free(reader);
+			free(cut);
+			continue;
+		}
+		cr_assert_eq(result, HEAPSHOT_READ_OK, "cut at %zu", size);
+		cr_assert_eq(read_all(reader), whole, "cut at %zu", size);
+		cr_assert(has_issue(reader, HEAPSHOT_ISSUE_NO_END,
+				    frames[whole - 1].body_offset +
+					    frames[whole - 1].compressed_bytes));
+		if (size > frames[whole - 1].body_offset + frames[whole - 1].compressed_bytes)
+			cr_assert(has_issue(reader, HEAPSHOT_ISSUE_TRUNCATED,
+					    frames[whole].offset),
+				  "cut at %zu", size);
+		snapshots = heapshot_reader_snapshots(reader, &n);
+		for (i = 0; i < n; i++) {
+			seen += snapshots[i].is_complete;
+			cr_assert_eq(heapshot_reader_totals(reader, &snapshots[i], &totals),
+				     snapshots[i].is_complete ? HEAPSHOT_READ_OK :
+								HEAPSHOT_READ_INCOMPLETE);
+		}
+		cr_assert_eq(seen, complete, "cut at %zu", size);
+		heapshot_reader_free(reader);
+		free(cut);
+	}
+	free(frames);
+	free(bytes.data);
+}
+
+/* Every byte of a small file, and one of each frame's body in a larger one. */
+Test(reader_damage, loses_only_the_frame_of_a_flipped_byte, .timeout = 120)
+{
+	static const char *const variants[] = {"small", "varied"};
+	size_t v, at, i, n_frames, n_issues, loaded, n_harmless = 0;
+
+	for (v = 0; v < 2; v++) {
+		struct synthetic_bytes bytes = make(variants[v]);
+		struct heapshot_frame *frames = list_frames(&bytes, &n_frames);
+
+		for (at = 0; at < bytes.size; at++) {
+			struct heapshot_reader *reader;
+			struct heapshot_frame *hit = frames;
+			bool is_middle;
+
+			for (i = 0; i < n_frames && frames[i].offset <= at; i++)
+				hit = &frames[i];
+			is_middle = at == hit->body_offset + hit->compressed_bytes / 2 ||
+				    at == hit->offset + 20;
+			if (v == 1 && !is_middle)
+				continue;
+			bytes.data[at] ^= (uint8_t)(1u << (at % 8));
+			reader = heapshot_reader_new(NULL);
+			cr_assert_eq(heapshot_reader_open_memory(reader, bytes.data, bytes.size),
+				     HEAPSHOT_READ_OK, "%s: flip at %zu: %s", variants[v], at,
+				     heapshot_reader_error(reader));
+			loaded = read_all(reader);
+			heapshot_reader_issues(reader, &n_issues, NULL);
+			/* LZ4 may say the same in two ways; then nothing is lost. */
+			if (loaded == n_frames && n_issues == 0)
+				n_harmless++;
+			else
+				cr_assert_eq(loaded, n_frames - 1, "%s: flip at %zu", variants[v],
+					     at);
+			cr_assert(n_issues == 0 || has_issue(reader, HEAPSHOT_ISSUE_BAD_FRAME, hit->offset) ||
+					  has_issue(reader, HEAPSHOT_ISSUE_DAMAGED, UINT64_MAX),
+				  "%s: flip at %zu", variants[v], at);
+			heapshot_reader_free(reader);
+			bytes.data[at] ^= (uint8_t)(1u << (at % 8));
+		}
+		free(frames);
+		free(bytes.data);
+	}
+	cr_assert_lt(n_harmless, 20);
+}
+
+/* A tag with CRC for a frame of our making. */
+static size_t put_frame(uint8_t *out, uint32_t seq, uint8_t kind, const void *body,
+			uint32_t body_bytes, uint32_t compressed_bytes, uint32_t raw_bytes)
+{
+	struct hs_tag tag = {
+		.version = HS_TAG_VERSION,
+		.kind = kind,
+		.stream = 0xC0FFEE,
+		.snapshot = 1,
+		.seq = seq,
+		.compressed_bytes = compressed_bytes,
+		.raw_bytes = raw_bytes,
+	};
+
+	hs_tag_encode(&tag, out);
+	memcpy(out + HS_TAG_BYTES, body, body_bytes);
+	return HS_TAG_BYTES + body_bytes;
+}
+
+static size_t compress(uint8_t *out, size_t room, const void *raw, size_t size,
+		       LZ4F_blockSizeID_t block)
+{
+	LZ4F_preferences_t preferences = {
+		.frameInfo = {.blockSizeID = block,
+			      .blockMode = LZ4F_blockIndependent,
+			      .contentChecksumFlag = LZ4F_contentChecksumEnabled},
+	};
+	size_t n = LZ4F_compressFrame(out, room, raw, size, &preferences);
+
+	cr_assert(!LZ4F_isError(n));
+	return n;
+}
+
+/*
+ * Frames that lie about themselves, put into a recording: each is refused, and
+ * all around it is read, in bounded memory.
+ */
+Test(reader_damage, refuses_frames_that_lie, .timeout = 60)
+{
+	struct synthetic_bytes bytes = make("small");
+	struct heapshot_frame *frames;
+	uint8_t *file, *body, *raw = calloc(1, 8 << 20);
+	size_t n_frames, body_room = 9 << 20, n, kind, at, size;
+
+	frames = list_frames(&bytes, &n_frames);
+	at = frames[2].offset;
+	file = malloc(bytes.size + body_room + 4096);
+	body = malloc(body_room);
+	for (kind = 0; kind < 9; kind++) {
+		uint32_t stated = 0, raw_bytes = 0;
+		struct heapshot_reader *reader = heapshot_reader_new(NULL);
+
+		memset(raw, 0, 8 << 20);
+		n = 0;
+		switch (kind) {
+		case 0: /* length of 0xFFFFFFFF */
+			stated = raw_bytes = 0xFFFFFFFF;
+			break;
+		case 1: /* length of 0 */
+			break;
+		case 2: /* no content */
+			n = compress(body, body_room, raw, 0, LZ4F_max64KB);
+			stated = (uint32_t)n;
+			break;
+		case 3: /* expands to more than is legal */
+			n = compress(body, body_room, raw, 8 << 20, LZ4F_max1MB);
+			stated = (uint32_t)n;
+			raw_bytes = 1 << 20;
+			break;
+		case 4: /* blocks of 4 MB */
+			n = compress(body, body_room, raw, 1 << 19, LZ4F_max4MB);
+			stated = (uint32_t)n;
+			raw_bytes = 1 << 19;
+			break;
+		case 5: /* more content than the tag states */
+			n = compress(body, body_room, raw, 1000, LZ4F_max64KB);
+			stated = (uint32_t)n;
+			raw_bytes = 10;
+			break;
+		case 6: /* not LZ4 at all */
+			n = stated = raw_bytes = 500;
+			memset(body, 'x', n);
+			break;
+		case 7: /* content that is no record */
+			memset(raw, 0xFF, 1000);
+			n = compress(body, body_room, raw, 1000, LZ4F_max64KB);
+			stated = (uint32_t)n;
+			raw_bytes = 1000;
+			break;
+		case 8: /* a record without FrameStart, 0xFFFFFFF long */
+			memcpy(raw, "\x0a\xff\xff\xff\x7f", 5);
+			n = compress(body, body_room, raw, 1000, LZ4F_max64KB);
+			stated = (uint32_t)n;
+			raw_bytes = 1000;
+			break;
+		}
+		memcpy(file, bytes.data, at);
+		size = at + put_frame(file + at, 2, HS_FRAME_SNAPSHOT_BODY, body, (uint32_t)n,
+				      stated, raw_bytes);
+		memcpy(file + size, bytes.data + at, bytes.size - at);
+		size += bytes.size - at;
+		cr_assert_eq(heapshot_reader_open_memory(reader, file, size), HEAPSHOT_READ_OK,
+			     "kind %zu", kind);
+		cr_assert_eq(read_all(reader), n_frames, "kind %zu", kind);
+		cr_assert(has_issue(reader, HEAPSHOT_ISSUE_BAD_FRAME, at) ||
+				  has_issue(reader, HEAPSHOT_ISSUE_DAMAGED, at) ||
+				  has_issue(reader, HEAPSHOT_ISSUE_REFUSED, at),
+			  "kind %zu", kind);
+		heapshot_reader_free(reader);
+	}
+	free(frames);
+	free(file);
+	free(body);
+	free(raw);
+	free(bytes.data);
+}
+
+/* Whatever the number of objects, counting them takes the same memory. */
+Test(reader_damage, keeps_the_limit_of_memory)
+{
+	static const size_t limits[] = {6 << 20, 12 << 20, 0};
+	struct synthetic_bytes bytes;
+	size_t i;
+
+	cr_assert(synthetic_make("many", 400000, &bytes));
+	for (i = 0; i < sizeof(limits) / sizeof(*limits); i++) {
+		struct heapshot_reader_options options = {
+			.size = sizeof(options),
+			.memory_bytes = limits[i],
+		};
+		struct heapshot_reader *reader = heapshot_reader_new(&options);
+		struct heapshot_totals totals;
+		struct rusage before, after;
+
+		getrusage(RUSAGE_SELF, &before);
+		cr_assert_eq(heapshot_reader_open_memory(reader, bytes.data, bytes.size),
+			     HEAPSHOT_READ_OK);
+		cr_assert_eq(heapshot_reader_totals(reader, heapshot_reader_snapshot(reader, 1),
+						    &totals),
+			     HEAPSHOT_READ_OK);
+		cr_assert_eq(totals.objects, 440003);
+		getrusage(RUSAGE_SELF, &after);
+#ifndef __SANITIZE_ADDRESS__
+		cr_assert_lt(after.ru_maxrss - before.ru_maxrss, 8 << 10, "in KB");
+#endif
+		heapshot_reader_free(reader);
+	}
+	free(bytes.data);
+}
+
+Test(reader_damage, says_what_a_file_is_instead)
+{
+	static const char lz4[] = "\x04\x22\x4D\x18........................";
+	uint8_t *noise = malloc(64 << 20);
+	uint64_t state = 1;
+	size_t i;
+	const struct {
+		const void *data;
+		size_t size;
+		const char *text;
+	} files[] = {
+		{"", 0, "empty"},
+		{"using System;\nclass T {}\n", 24, "text"},
+		{noise, 64 << 20, "no frame tag at offset 0"},
+		{lz4, sizeof(lz4), "LZ4 file"},
+	};
+
+	for (i = 0; i < (64 << 20) / 8; i++) {
+		state = state * 6364136223846793005u + 1442695040888963407u;
+		memcpy(noise + 8 * i, &state, 8);
+	}
+	for (i = 0; i < sizeof(files) / sizeof(*files); i++) {
+		struct heapshot_reader *reader = heapshot_reader_new(NULL);
+
+		cr_assert_eq(heapshot_reader_open_memory(reader, files[i].data, files[i].size),
+			     HEAPSHOT_READ_NOT_RECORDING);
+		cr_assert(strstr(heapshot_reader_error(reader), files[i].text) != NULL, "%s",
+			  heapshot_reader_error(reader));
+		heapshot_reader_free(reader);
+	}
+	free(noise);
+}
+
+Test(reader_damage, states_trailing_bytes_and_torn_frames)
+{
+	struct synthetic_bytes bytes = make("small");
+	struct heapshot_frame *frames;
+	struct heapshot_reader *reader;
+	uint8_t *file = malloc(bytes.size + 1000);
+	size_t n_frames, hole;
+
+	frames = list_frames(&bytes, &n_frames);
+	memcpy(file, bytes.data, bytes.size);
+	memset(file + bytes.size, 'x', 1000);
+	reader = heapshot_reader_new(NULL);
+	cr_assert_eq(heapshot_reader_open_memory(reader, file, bytes.size + 1000),
+		     HEAPSHOT_READ_OK);
+	cr_assert(has_issue(reader, HEAPSHOT_ISSUE_TRAILING, bytes.size));
+	cr_assert_eq(read_all(reader), n_frames);
+	heapshot_reader_free(reader);
+
+	/* The end of a body is missing: its frame is lost, those behind are not. */
+	hole = frames[2].body_offset + frames[2].compressed_bytes / 2;
+	memcpy(file, bytes.data, hole);
+	memcpy(file + hole, bytes.data + frames[3].offset, bytes.size - frames[3].offset);
+	reader = heapshot_reader_new(NULL);
+	cr_assert_eq(heapshot_reader_open_memory(reader, file,
+						 hole + bytes.size - frames[3].offset),
+		     HEAPSHOT_READ_OK);
+	cr_assert_eq(read_all(reader), n_frames - 1);
+	cr_assert(has_issue(reader, HEAPSHOT_ISSUE_BAD_FRAME, frames[2].offset));
+	heapshot_reader_free(reader);
+
+	/* A whole frame is missing: the numbers tell. */
+	memcpy(file, bytes.data, frames[2].offset);
+	memcpy(file + frames[2].offset, bytes.data + frames[3].offset,
+	       bytes.size - frames[3].offset);
+	reader = heapshot_reader_new(NULL);
+	cr_assert_eq(heapshot_reader_open_memory(reader, file,
+						 bytes.size - (frames[3].offset - frames[2].offset)),
+		     HEAPSHOT_READ_OK);
+	cr_assert(has_issue(reader, HEAPSHOT_ISSUE_GAP, frames[2].offset));
+	cr_assert_eq(read_all(reader), n_frames - 1);
+	heapshot_reader_free(reader);
+	free(frames);
+	free(file);
+	free(bytes.data);
+}
