@@ -138,6 +138,7 @@ def exports(directory):
 
 @test("the module links neither libmono nor glib, and every mono_* it needs is in mono")
 def links(directory):
+    assert os.path.exists(MODULE), MODULE + " is not built"
     dynamic = run(["readelf", "-d", MODULE]).out
     needed = re.findall(r"NEEDED.*\[(.*)\]", dynamic)
     assert not [name for name in needed if "mono" in name or "glib" in name], needed

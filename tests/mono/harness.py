@@ -23,8 +23,10 @@ SOURCE = os.environ.get("top_srcdir") or os.path.abspath(
     os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", ".."))
 BUILD = os.environ.get("top_builddir") or os.getcwd()
 CASES = os.path.join(BUILD, "tests", "mono", "bin")
-HEAPSHOT = os.path.join(BUILD, "heapshot")
 MODULES = os.path.join(BUILD, ".libs")
+# The program itself where libtool has put a script before it.
+HEAPSHOT = next((path for path in (os.path.join(MODULES, "heapshot"),) if os.path.exists(path)),
+                os.path.join(BUILD, "heapshot"))
 IS_LONG = os.environ.get("HEAPSHOT_LONG") == "1"
 
 # Exit codes of the heapshot command.
