@@ -15,7 +15,7 @@ const struct cli_option_row cli_options[] = {
 	{CLI_BY, "by", 'b', "WHAT", "bytes count", "sort by 'bytes' (default) or 'count'"},
 	{CLI_ASSEMBLY, "assembly", 'a', "NAME", NULL, "only types of this assembly"},
 	{CLI_FILTER, "filter", 'f', "TEXT", NULL,
-	 "only types whose name contains TEXT, or matches it where it has * or ?"},
+	 "only names of types that contain TEXT, or match it where it has * or ?"},
 	{CLI_LIMIT, "limit", 'n', "N", NULL, "at most N rows, 0 for all"},
 	{CLI_OBJECTS, "objects", 'o', NULL, NULL, "write batches row by row"},
 	{CLI_MEMORY, "memory", 'm', "SIZE", NULL, "let the reader use up to SIZE of memory"},

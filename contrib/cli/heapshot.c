@@ -17,7 +17,7 @@ const struct cli_command cli_commands[] = {
 	{"top", cli_top,
 	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER, "FILE[@N]",
 	 "show the types that take the most memory"},
-	{"roots", cli_roots, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
+	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
 	 "show what holds objects from outside of the heap, by kind"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},

@@ -61,6 +61,20 @@ static int by_source(const void *left, const void *right)
 	return (a->type > b->type) - (a->type < b->type);
 }
 
+/* Keeps the groups whose object's type the filter lets through; returns how many. */
+static size_t keep_wanted(struct group *groups, size_t n, const char *filter)
+{
+	size_t out = 0, i;
+
+	for (i = 0; i < n; i++) {
+		const char *type = type_of(&groups[i]);
+
+		if (filter == NULL || (type != NULL && text_matches(type, filter)))
+			groups[out++] = groups[i];
+	}
+	return out;
+}
+
 /*
  * Groups the roots; returns how many groups there are, SIZE_MAX without
  * memory.  The roots are sorted in a copy of pointers' size each.
@@ -193,11 +207,12 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 							       recording.snapshot, &roots));
 	progress_stop();
 	if (status == CLI_OK) {
-		n = n_all = make_groups(&recording, &roots, &groups);
+		n = make_groups(&recording, &roots, &groups);
 		if (n == SIZE_MAX) {
 			cli_message("out of memory");
 			return recording_close(&recording, CLI_IO);
 		}
+		n = n_all = keep_wanted(groups, n, arguments.filter);
 		limit = arguments.has_limit ? (size_t)arguments.limit :
 			arguments.is_json   ? 0 :
 					      DEFAULT_LIMIT;

@@ -2,6 +2,7 @@
 /*
  * Masking, numbers and tables.
  */
+#include <fnmatch.h>
 #include <string.h>
 #include <time.h>
 
@@ -75,6 +76,25 @@ size_t text_put_masked(FILE *out, const char *text)
 size_t text_columns(const char *text)
 {
 	return mask(NULL, text);
+}
+
+bool text_matches(const char *name, const char *filter)
+{
+	char pattern[1024];
+	size_t n = 0;
+
+	if (filter == NULL)
+		return true;
+	if (strpbrk(filter, "*?") == NULL)
+		return strstr(name, filter) != NULL;
+	/* Brackets are common in names of types, so they are no patterns. */
+	for (; *filter != '\0' && n < sizeof(pattern) - 2; filter++) {
+		if (*filter == '[' || *filter == '\\')
+			pattern[n++] = '\\';
+		pattern[n++] = *filter;
+	}
+	pattern[n] = '\0';
+	return fnmatch(pattern, name, 0) == 0;
 }
 
 const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number)

@@ -23,6 +23,10 @@ size_t text_put_masked(FILE *out, const char *text);
 /* Columns it would take. */
 size_t text_columns(const char *text);
 
+/* True when NAME contains FILTER, or matches it where that has * or ?; NULL
+ * lets everything through. */
+bool text_matches(const char *name, const char *filter);
+
 /* 20 digits and 6 separators fit. */
 #define TEXT_NUMBER_BYTES 32
 /* "1,234,567" */

@@ -3,7 +3,6 @@
  * heapshot top: the types of a snapshot with their objects and bytes.  Types of
  * one name and assembly are one row, however many domains loaded them.
  */
-#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,26 +49,8 @@ static int by_count(const void *left, const void *right)
 static bool is_wanted(const struct cli_arguments *arguments, const char *type,
 		      const char *assembly)
 {
-	const char *filter = arguments->filter;
-
-	if (arguments->assembly != NULL && strcmp(arguments->assembly, assembly) != 0)
-		return false;
-	if (filter == NULL)
-		return true;
-	if (strpbrk(filter, "*?") != NULL) {
-		/* Brackets are common in names of types, so they are no patterns. */
-		char pattern[1024];
-		size_t n = 0;
-
-		for (; *filter != '\0' && n < sizeof(pattern) - 2; filter++) {
-			if (*filter == '[' || *filter == '\\')
-				pattern[n++] = '\\';
-			pattern[n++] = *filter;
-		}
-		pattern[n] = '\0';
-		return fnmatch(pattern, type, 0) == 0;
-	}
-	return strstr(type, filter) != NULL;
+	return (arguments->assembly == NULL || strcmp(arguments->assembly, assembly) == 0) &&
+	       text_matches(type, arguments->filter);
 }
 
 /* Makes the rows; returns how many.  Sums were checked not to pass 2^64. */
