@@ -22,14 +22,14 @@ struct shape {
 struct hs_batch_decoder {
 	struct hs_slice shape_index, address, size, count, slot, reference, slack;
 	uint64_t last_address;
-	uint64_t n_references;  /* rows so far */
+	uint64_t n_references; /* rows so far */
 	uint64_t n_slots_read;
-	uint64_t slack_words;   /* of row slack_row */
+	uint64_t slack_words; /* of row slack_row */
 	uint64_t snapshot;
-	uint32_t slack_row;     /* next row with slack, UINT32_MAX: none */
+	uint32_t slack_row; /* next row with slack, UINT32_MAX: none */
 	uint32_t generation;
 	uint32_t rows;
-	uint32_t row;           /* next to be read */
+	uint32_t row; /* next to be read */
 	uint32_t n_shapes;
 	uint32_t n_slots;
 	uint32_t n_unknown;

@@ -16,26 +16,26 @@
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 /* Bytes of the fields around the columns, at most: their keys and lengths. */
-#define FRAME_BYTES  128u
-#define BODY_MAX     (HS_BATCH_BYTES_MAX - FRAME_BYTES)
+#define FRAME_BYTES 128u
+#define BODY_MAX    (HS_BATCH_BYTES_MAX - FRAME_BYTES)
 /* Address, shape index, size, count and slack of one row, at most. */
-#define ROW_BYTES    40u
+#define ROW_BYTES 40u
 /* A slot and a reference, at most. */
-#define REF_BYTES    (2u * HS_VARINT_MAX)
+#define REF_BYTES (2u * HS_VARINT_MAX)
 /* A new shape, at most: its scalars, and slots below 4 GB. */
-#define SHAPE_BYTES  (48u + 5u * HS_SHAPE_SLOTS_MAX)
+#define SHAPE_BYTES (48u + 5u * HS_SHAPE_SLOTS_MAX)
 
 /* Size of shapes of strings and arrays; no object has it. */
-#define SIZE_VARIES  UINT64_MAX
+#define SIZE_VARIES UINT64_MAX
 /* Number of slots of shapes with flag 2, and of shape 0: no row has it. */
-#define NO_SLOTS     UINT16_MAX
+#define NO_SLOTS UINT16_MAX
 
 struct shape {
-	uint64_t size;      /* exact bytes, or SIZE_VARIES */
-	uint32_t slots;     /* its first entry in offsets[] and last[] */
-	uint32_t print;     /* fingerprint of its offsets */
+	uint64_t size;  /* exact bytes, or SIZE_VARIES */
+	uint32_t slots; /* its first entry in offsets[] and last[] */
+	uint32_t print; /* fingerprint of its offsets */
 	uint16_t n_slots;
-	uint16_t next;      /* next shape of the type, 0 behind the last */
+	uint16_t next; /* next shape of the type, 0 behind the last */
 	uint16_t flags;
 };
 
@@ -43,7 +43,7 @@ struct hs_batch_encoder {
 	uint64_t serial;
 	uint64_t snapshot;
 	uint64_t last_address;
-	int64_t budget;     /* lower bound of the bytes left */
+	int64_t budget; /* lower bound of the bytes left */
 	uint32_t generation;
 	uint32_t rows;
 	uint32_t slack_row; /* row of the last slack entry */
@@ -148,8 +148,7 @@ static void put_shape(struct hs_batch_encoder *encoder, const struct shape *shap
 		base = row->offsets[i] + ((uint64_t)1 << encoder->shift);
 	}
 	bytes = hs_uint_bytes(HS_SHAPE_TYPE, row->type) +
-		hs_uint_bytes(HS_SHAPE_FLAGS, shape->flags) +
-		hs_uint_bytes(HS_SHAPE_SIZE, size) +
+		hs_uint_bytes(HS_SHAPE_FLAGS, shape->flags) + hs_uint_bytes(HS_SHAPE_SIZE, size) +
 		hs_column_bytes(HS_SHAPE_SLOT, (size_t)(end - column)) +
 		hs_uint_bytes(HS_SHAPE_DOMAIN, row->domain);
 	out = hs_varint_put(encoder->shape_end, HS_BATCH_SHAPE << 3 | HS_WIRE_BYTES);
@@ -210,9 +209,8 @@ static inline bool has_slots(const struct hs_batch_encoder *encoder, const struc
 }
 
 /* The shape of a row that is not shaped as the row of its type before. */
-static __attribute__((noinline)) unsigned find_shape(struct hs_batch_encoder *encoder,
-						     const struct hs_row *row,
-						     struct hs_shape_hint *hint)
+static __attribute__((noinline)) unsigned
+find_shape(struct hs_batch_encoder *encoder, const struct hs_row *row, struct hs_shape_hint *hint)
 {
 	unsigned flags = row->size_varies ? HS_SHAPE_SIZE_VARIES : 0;
 	uint64_t size = row->size_varies ? SIZE_VARIES : row->size;
@@ -233,8 +231,8 @@ static __attribute__((noinline)) unsigned find_shape(struct hs_batch_encoder *en
 	for (index = hint->first; index; index = encoder->shapes[index].next) {
 		const struct shape *shape = &encoder->shapes[index];
 
-		if (shape->print == print && shape->n_slots == row->n_refs &&
-		    shape->size == size && has_slots(encoder, shape, row->offsets, row->n_refs)) {
+		if (shape->print == print && shape->n_slots == row->n_refs && shape->size == size &&
+		    has_slots(encoder, shape, row->offsets, row->n_refs)) {
 			hint->last = (uint16_t)index;
 			return index;
 		}
@@ -379,8 +377,7 @@ size_t hs_batch_bytes(const struct hs_batch_encoder *encoder)
 	       hs_column_bytes(HS_BATCH_ADDRESS, (size_t)(e->address_end - e->address_column)) +
 	       hs_column_bytes(HS_BATCH_SHAPE_INDEX, (size_t)(e->index_end - e->index_column)) +
 	       hs_column_bytes(HS_BATCH_SIZE, (size_t)(e->size_end - e->size_column)) +
-	       hs_column_bytes(HS_BATCH_REFERENCE_COUNT,
-			       (size_t)(e->count_end - e->count_column)) +
+	       hs_column_bytes(HS_BATCH_REFERENCE_COUNT, (size_t)(e->count_end - e->count_column)) +
 	       hs_column_bytes(HS_BATCH_SLOT, (size_t)(e->slot_end - e->slot_column)) +
 	       hs_column_bytes(HS_BATCH_REFERENCE,
 			       (size_t)(e->reference_end - e->reference_column)) +

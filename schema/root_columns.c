@@ -43,8 +43,8 @@ void hs_root_begin(struct hs_root_encoder *encoder, uint64_t snapshot)
 static bool has_room(const struct hs_root_encoder *encoder, size_t bytes)
 {
 	return bytes <= HS_BATCH_BYTES_MAX - FRAME_BYTES -
-				(encoder->n_sources_bytes + encoder->n_index +
-				 encoder->n_address + encoder->n_object);
+				(encoder->n_sources_bytes + encoder->n_index + encoder->n_address +
+				 encoder->n_object);
 }
 
 uint32_t hs_root_add_source(struct hs_root_encoder *encoder, const uint8_t *message, size_t size)

@@ -41,12 +41,12 @@ static inline uint8_t *hs_varint_put_wild(uint8_t *out, uint64_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	if (__builtin_expect(value < 1u << 28, 1)) {
-		uint32_t low = (uint32_t)value;
-		unsigned more = (31 - (unsigned)__builtin_clz(low | 1)) * 37 >> 8; /* bits / 7 */
-		uint32_t spread = (low & 0x7f) | (low & 0x3f80) << 1 | (low & 0x1fc000) << 2 |
-				  (low & 0xfe00000) << 3;
+		static const uint32_t marks[4] = {0, 0x80, 0x8080, 0x808080};
+		uint32_t spread = (uint32_t)value;
+		unsigned more = (31 - (unsigned)__builtin_clz(spread | 1)) * 37 >> 8; /* bits / 7 */
 
-		spread |= 0x808080u & (((uint32_t)1 << 8 * more) - 1);
+		spread = (spread & 0x3fff) | (spread & 0xfffc000) << 2;
+		spread = (spread & 0x007f007f) | (spread & 0x3f803f80) << 1 | marks[more];
 		memcpy(out, &spread, 4);
 		return out + 1 + more;
 	}

@@ -23,8 +23,8 @@ enum hs_wire {
 struct hs_field {
 	uint32_t number;
 	enum hs_wire wire;
-	uint64_t value;         /* of a varint, else 0 */
-	struct hs_slice bytes;  /* of all others, else empty */
+	uint64_t value;        /* of a varint, else 0 */
+	struct hs_slice bytes; /* of all others, else empty */
 };
 
 /*

@@ -95,8 +95,11 @@ static void make_heap(bool is_adversarial)
 		}
 		run--;
 		kind = &kinds[type];
-		*row = (struct hs_row){.address = address, .type = type + 1, .domain = 1,
-				       .offsets = offsets + n_refs, .refs = refs + n_refs};
+		*row = (struct hs_row){.address = address,
+				       .type = type + 1,
+				       .domain = 1,
+				       .offsets = offsets + n_refs,
+				       .refs = refs + n_refs};
 		row->size_varies = kind->is_string || kind->is_array;
 		row->is_array = kind->is_array;
 		if (kind->is_string)
@@ -110,9 +113,10 @@ static void make_heap(bool is_adversarial)
 			if (draw(100) < kind->null_percent)
 				continue;
 			offsets[n_refs] = (kind->is_array ? 32 : 16) + 8 * j;
-			refs[n_refs++] = (void *)(uintptr_t)(
-				draw(10) < 7 ? address + 64 * (j + 1) :
-					       address + 8 * draw(1u << draw(20)));
+			refs[n_refs++] =
+				(void *)(uintptr_t)(draw(10) < 7
+							    ? address + 64 * (j + 1)
+							    : address + 8 * draw(1u << draw(20)));
 			row->n_refs++;
 		}
 		row->slot_size = (row->size + 7) / 8 * 8 + (draw(10) ? 0 : 16);

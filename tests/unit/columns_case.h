@@ -82,9 +82,9 @@ static inline void case_make_row(struct case_heap *heap, struct case_row *made)
 
 	/* Instances, arrays and strings never share a type. */
 	family = case_chance(heap->array_percent) ? 1 : case_chance(10) ? 2 : 0;
-	fields = family == 0 ? type % (heap->most_fields + 1) :
-		 family == 1 ? case_draw(HS_ROW_REFS_MAX + 1) :
-			       0;
+	fields = family == 0   ? type % (heap->most_fields + 1)
+		 : family == 1 ? case_draw(HS_ROW_REFS_MAX + 1)
+			       : 0;
 	*row = (struct hs_row){
 		.type = 1 + 3 * type + family,
 		.domain = 1 + case_draw(2),

@@ -115,11 +115,11 @@ static void plain_add(const struct hs_row *row, unsigned word)
 	plain.n_rows++;
 }
 
-#define check_column(got, n_got, want, n_want)                                                    \
-	do {                                                                                      \
-		cr_assert_eq((size_t)(n_got), (size_t)(n_want), #got);                            \
-		for (size_t i_ = 0; i_ < (size_t)(n_want); i_++)                                  \
-			cr_assert_eq((got)[i_], (want)[i_], #got " %zu", i_);                     \
+#define check_column(got, n_got, want, n_want)                                                     \
+	do {                                                                                       \
+		cr_assert_eq((size_t)(n_got), (size_t)(n_want), #got);                             \
+		for (size_t i_ = 0; i_ < (size_t)(n_want); i_++)                                   \
+			cr_assert_eq((got)[i_], (want)[i_], #got " %zu", i_);                      \
 	} while (0)
 
 static void check_plain(const uint8_t *data, size_t size, unsigned word)
@@ -250,9 +250,9 @@ static void end(struct bench *bench)
 Test(columns, random_batches)
 {
 	static const struct case_heap heaps[] = {
-		{8, 10, 8, 10, 1, 0x7f0012340000},   {8, 0, 4, 0, 0, 0x7f0012340000},
-		{8, 50, 40, 5, 0, 0x10000},          {8, 30, 20, 50, 90, 0xfffffffffff00000},
-		{4, 10, 8, 10, 1, 0x10000},          {4, 50, 40, 20, 50, 0x7fff0000},
+		{8, 10, 8, 10, 1, 0x7f0012340000},  {8, 0, 4, 0, 0, 0x7f0012340000},
+		{8, 50, 40, 5, 0, 0x10000},         {8, 30, 20, 50, 90, 0xfffffffffff00000},
+		{4, 10, 8, 10, 1, 0x10000},         {4, 50, 40, 20, 50, 0x7fff0000},
 		{8, 100, 8, 30, 0, 0x7f0012340000},
 	};
 
@@ -282,9 +282,14 @@ static struct hs_row *make(unsigned at, uint32_t type, unsigned word, unsigned n
 {
 	struct case_row *made = &rows[at];
 
-	made->row = (struct hs_row){.address = 0x100000 + 64u * at, .size = 64, .slot_size = 64,
-				    .type = type, .domain = 1, .n_refs = n,
-				    .offsets = made->offsets, .refs = made->refs};
+	made->row = (struct hs_row){.address = 0x100000 + 64u * at,
+				    .size = 64,
+				    .slot_size = 64,
+				    .type = type,
+				    .domain = 1,
+				    .n_refs = n,
+				    .offsets = made->offsets,
+				    .refs = made->refs};
 	for (unsigned i = 0; i < n; i++) {
 		made->offsets[i] = word * (first + i * step);
 		made->refs[i] = (void *)(uintptr_t)(0x200000 + word * i);
@@ -296,11 +301,10 @@ Test(columns, example_of_the_specification)
 {
 	/* FORMAT.md, "Object batches", walks through these bytes. */
 	static const uint8_t expected[] = {
-		0x08, 0x03,                                                       /* rows */
-		0x10, 0x01,                                                       /* generation */
-		0x1a, 0x0a, 0x08, 0x05, 0x18, 0x20, 0x22, 0x02, 0x00, 0x00, 0x28, 0x01,
-		0x1a, 0x06, 0x08, 0x02, 0x10, 0x01, 0x28, 0x01,
-		0x20, 0x01,                                                       /* snapshot */
+		0x08, 0x03, /* rows */
+		0x10, 0x01, /* generation */
+		0x1a, 0x0a, 0x08, 0x05, 0x18, 0x20, 0x22, 0x02, 0x00, 0x00, 0x28,
+		0x01, 0x1a, 0x06, 0x08, 0x02, 0x10, 0x01, 0x28, 0x01, 0x20, 0x01, /* snapshot */
 		0x2a, 0x05, 0x80, 0x80, 0x01, 0x08, 0x0c,                         /* address */
 		0x32, 0x03, 0x01, 0x01, 0x02,                                     /* shape_index */
 		0x3a, 0x01, 0x1e,                                                 /* size */

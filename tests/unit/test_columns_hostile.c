@@ -188,28 +188,42 @@ Test(hostile, broken_rules)
 	} cases[] = {
 		{"sound", "", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1)},
 		{"unknown field", "", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x60, 5)},
-		{"flag 8", "later version", BYTES(8, 1, 0x1a, 4, 8, 1, 16, 8, 0x2a, 1, 2, 0x32, 1, 1)},
-		{"flags 1 and 4", "continuation", BYTES(8, 1, 0x1a, 4, 8, 1, 16, 5, 0x2a, 1, 2, 0x32, 1, 1)},
-		{"flag 2 and slots", "flag 2", BYTES(8, 1, 0x1a, 5, 16, 2, 0x22, 1, 0, 0x2a, 1, 2, 0x32, 1, 1)},
+		{"flag 8", "later version",
+		 BYTES(8, 1, 0x1a, 4, 8, 1, 16, 8, 0x2a, 1, 2, 0x32, 1, 1)},
+		{"flags 1 and 4", "continuation",
+		 BYTES(8, 1, 0x1a, 4, 8, 1, 16, 5, 0x2a, 1, 2, 0x32, 1, 1)},
+		{"flag 2 and slots", "flag 2",
+		 BYTES(8, 1, 0x1a, 5, 16, 2, 0x22, 1, 0, 0x2a, 1, 2, 0x32, 1, 1)},
 		{"shape 0", "does not exist", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 0)},
 		{"shape 2", "does not exist", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 2)},
 		{"no address", "rows differ", BYTES(8, 1, 0x1a, 2, 8, 1, 0x32, 1, 1)},
 		{"no shape index", "rows differ", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2)},
-		{"two rows said", "rows differ", BYTES(8, 2, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1)},
+		{"two rows said", "rows differ",
+		 BYTES(8, 2, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1)},
 		{"rows not said", "rows differ", BYTES(0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1)},
 		{"not packed", "not packed", BYTES(8, 1, 0x1a, 2, 8, 1, 0x28, 2, 0x32, 1, 1)},
-		{"two pieces", "several pieces", BYTES(8, 2, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x2a, 1, 2, 0x32, 2, 1, 1)},
+		{"two pieces", "several pieces",
+		 BYTES(8, 2, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x2a, 1, 2, 0x32, 2, 1, 1)},
 		{"size missing", "shorter", BYTES(8, 1, 0x1a, 2, 16, 1, 0x2a, 1, 2, 0x32, 1, 1)},
-		{"size too much", "longer or shorter", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x3a, 1, 9)},
+		{"size too much", "longer or shorter",
+		 BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x3a, 1, 9)},
 		{"count missing", "shorter", BYTES(8, 1, 0x1a, 2, 16, 2, 0x2a, 1, 2, 0x32, 1, 1)},
-		{"count 129", "more references", BYTES(8, 1, 0x1a, 2, 16, 2, 0x2a, 1, 2, 0x32, 1, 1, 0x42, 2, 0x81, 1)},
-		{"count too much", "longer or shorter", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x42, 1, 0)},
-		{"slot missing", "shorter", BYTES(8, 1, 0x1a, 2, 16, 2, 0x2a, 1, 2, 0x32, 1, 1, 0x42, 1, 1, 0x52, 1, 0)},
-		{"reference missing", "shorter", BYTES(8, 1, 0x1a, 3, 0x22, 1, 0, 0x2a, 1, 2, 0x32, 1, 1)},
-		{"reference too much", "longer or shorter", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x52, 1, 0)},
-		{"slack behind", "slack", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x5a, 2, 1, 1)},
-		{"half of a slack", "slack", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x5a, 1, 0)},
-		{"slack twice", "malformed", BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x5a, 4, 0, 1, 0, 1)},
+		{"count 129", "more references",
+		 BYTES(8, 1, 0x1a, 2, 16, 2, 0x2a, 1, 2, 0x32, 1, 1, 0x42, 2, 0x81, 1)},
+		{"count too much", "longer or shorter",
+		 BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x42, 1, 0)},
+		{"slot missing", "shorter",
+		 BYTES(8, 1, 0x1a, 2, 16, 2, 0x2a, 1, 2, 0x32, 1, 1, 0x42, 1, 1, 0x52, 1, 0)},
+		{"reference missing", "shorter",
+		 BYTES(8, 1, 0x1a, 3, 0x22, 1, 0, 0x2a, 1, 2, 0x32, 1, 1)},
+		{"reference too much", "longer or shorter",
+		 BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x52, 1, 0)},
+		{"slack behind", "slack",
+		 BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x5a, 2, 1, 1)},
+		{"half of a slack", "slack",
+		 BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x5a, 1, 0)},
+		{"slack twice", "malformed",
+		 BYTES(8, 1, 0x1a, 2, 8, 1, 0x2a, 1, 2, 0x32, 1, 1, 0x5a, 4, 0, 1, 0, 1)},
 		{"4,097 rows", "more rows", BYTES(8, 0x81, 0x20)},
 		{"rows as bytes", "range", BYTES(10, 1, 1)},
 		{"a group", "malformed", BYTES(8, 0, 0x63)},
@@ -221,8 +235,8 @@ Test(hostile, broken_rules)
 		for (int want = HS_WANT_ROWS; want <= HS_WANT_REFERENCES; want++) {
 			const char *text = refusal(decoder, cases[i].data, cases[i].size,
 						   (enum hs_batch_want)want);
-			bool is_right = cases[i].text[0] ? strstr(text, cases[i].text) != NULL :
-							   !text[0];
+			bool is_right =
+				cases[i].text[0] ? strstr(text, cases[i].text) != NULL : !text[0];
 			/* Without references a missing one shows at the end. */
 			if (want == HS_WANT_ROWS && strstr(text, "longer or shorter"))
 				is_right = cases[i].text[0];
@@ -230,7 +244,8 @@ Test(hostile, broken_rules)
 		}
 	}
 	cr_assert_eq(hs_batch_decode(decoder, cases[1].data, cases[1].size, HS_WANT_ROWS,
-				     &(const char *){NULL}), 0);
+				     &(const char *){NULL}),
+		     0);
 	cr_assert_eq(hs_batch_decoder_unknown(decoder), 1);
 	free(decoder);
 }
@@ -245,14 +260,16 @@ Test(hostile, limits)
 		for (unsigned i = 0; i < n; i++)
 			memcpy(data + 4 * i, "\x1a\x02\x08\x01", 4);
 		cr_assert_str_eq(refusal(decoder, data, 4 * n, HS_WANT_ROWS),
-				 n <= HS_BATCH_SHAPES_MAX ? "" : "more shapes than a batch may have");
+				 n <= HS_BATCH_SHAPES_MAX ? ""
+							  : "more shapes than a batch may have");
 	}
 	for (unsigned n = HS_BATCH_SLOTS_MAX / 128; n <= HS_BATCH_SLOTS_MAX / 128 + 1; n++) {
 		memset(data, 0, sizeof(data));
 		for (unsigned i = 0; i < n; i++)
 			memcpy(data + 134 * i, "\x1a\x83\x01\x22\x80\x01", 6);
-		cr_assert_str_eq(refusal(decoder, data, 134 * n, HS_WANT_REFERENCES),
-				 n <= HS_BATCH_SLOTS_MAX / 128 ? "" : "more slots than a batch may have");
+		cr_assert_str_eq(
+			refusal(decoder, data, 134 * n, HS_WANT_REFERENCES),
+			n <= HS_BATCH_SLOTS_MAX / 128 ? "" : "more slots than a batch may have");
 	}
 	memcpy(data, "\x1a\x84\x01\x22\x81\x01", 6);
 	cr_assert_str_eq(refusal(decoder, data, 135, HS_WANT_ROWS),

@@ -18,8 +18,8 @@ static uint8_t out[HS_RECORD_MAX], again[HS_RECORD_MAX];
 
 static uint64_t word_address(unsigned word, unsigned wild_percent)
 {
-	uint64_t address = case_chance(wild_percent) ? case_random() :
-						       0x7f0000000000u + case_draw(1u << 20);
+	uint64_t address =
+		case_chance(wild_percent) ? case_random() : 0x7f0000000000u + case_draw(1u << 20);
 
 	return (word == 4 ? address & 0xffffffffu : address) / word * word;
 }
@@ -168,8 +168,8 @@ Test(root_columns, ephemerons)
 		hs_ephemeron_begin(&encoder, 9);
 		for (; n < most; n++) {
 			for (unsigned i = 0; i < 3; i++)
-				in[i][n] = n && case_chance(30) ? in[i][n - 1] :
-								  word_address(word, round * 6);
+				in[i][n] = n && case_chance(30) ? in[i][n - 1]
+								: word_address(word, round * 6);
 			if (!hs_ephemeron_add(&encoder, in[0][n], in[1][n], in[2][n]))
 				break;
 		}
@@ -185,9 +185,11 @@ Test(root_columns, ephemerons)
 		cr_assert_eq(batch->n_key, n);
 		cr_assert_eq(batch->n_value, n);
 		for (unsigned i = 1; i < n; i++) {
-			cr_assert_eq(batch->table[i], (int64_t)(in[0][i] - in[0][i - 1]) / (int)word);
+			cr_assert_eq(batch->table[i],
+				     (int64_t)(in[0][i] - in[0][i - 1]) / (int)word);
 			cr_assert_eq(batch->key[i], (int64_t)(in[1][i] - in[1][i - 1]) / (int)word);
-			cr_assert_eq(batch->value[i], (int64_t)(in[2][i] - in[2][i - 1]) / (int)word);
+			cr_assert_eq(batch->value[i],
+				     (int64_t)(in[2][i] - in[2][i - 1]) / (int)word);
 		}
 		cr_assert_eq(heapshot__ephemeron_batch__pack(batch, again), size);
 		cr_assert_eq(memcmp(again, out, size), 0);
