@@ -177,7 +177,7 @@ def roots(path, snapshot="last"):
 
 def plain_name(name):
     """A type's name without what may differ between styles of writing it."""
-    return re.sub(r"`[0-9]+|\s", "", name).replace("+", ".").replace("/", ".")
+    return re.sub(r"`[0-9]+|\s", "", name or "").replace("+", ".").replace("/", ".")
 
 
 def of_type(rows, name):
@@ -188,6 +188,14 @@ def of_type(rows, name):
 
 def count_of(path, name, snapshot="last"):
     return sum(row["count"] for row in of_type(top(path, snapshot), name))
+
+
+def record_kinds(path):
+    """How many records of each kind `heapshot dump` writes."""
+    result = heapshot("dump", path)
+    assert result.status in (OK, INCOMPLETE), result.err
+    kinds = [json.loads(line)["record"] for line in result.out.splitlines()]
+    return {kind: kinds.count(kind) for kind in set(kinds)}
 
 
 def check_file(path, verify=(OK,)):
