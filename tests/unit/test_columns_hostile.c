@@ -7,6 +7,7 @@
 #include <criterion/criterion.h>
 
 #include "schema/heapshot.pb-c.h"
+#include "schema/wire.h"
 #include "tests/unit/columns_case.h"
 #include "tests/unit/leak_check.h"
 
@@ -29,11 +30,27 @@ static size_t make_batch(uint8_t *out, unsigned word)
 		do
 			case_make_row(&heap, &made);
 		while (made.row.n_refs > 12);
+		if (hs_batch_rows(encoder) % 8 == 5 && !made.row.is_continuation)
+			made.row.slot_size += 4 * word;
 		hs_batch_add(encoder, &made.row, case_hint(hints, &made.row));
 	}
 	size = hs_batch_finish(encoder, out);
 	free(encoder);
 	return size;
+}
+
+/* Where the slack column begins, the last field: without it a batch is sound, too. */
+static size_t slack_at(const uint8_t *batch, size_t size)
+{
+	struct hs_slice in = {batch, batch + size};
+	struct hs_field field;
+	const uint8_t *at = batch;
+
+	while (hs_field_next(&in, &field) > 0 && field.number != 11)
+		at = in.data;
+	cr_assert_eq(in.data, batch + size);
+	cr_assert_eq(field.number, 11);
+	return (size_t)(at - batch);
 }
 
 struct sum {
@@ -104,7 +121,8 @@ Test(hostile, every_cut_of_a_batch)
 
 			memcpy(part, batch, cut);
 			/* An empty message is an empty batch. */
-			cr_assert_eq(check_agreement(decoder, part, cut), cut == 0, "%zu", cut);
+			cr_assert_eq(check_agreement(decoder, part, cut),
+				     cut == 0 || cut == slack_at(batch, size), "%zu", cut);
 			free(part);
 		}
 		free(decoder);
