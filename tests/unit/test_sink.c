@@ -113,7 +113,7 @@ Test(sink, file_is_written_from_its_start)
 Test(sink, files_that_cannot_be_opened)
 {
 	struct hs_sink sink;
-	const struct rlimit few = {3, 3};
+	struct rlimit old, few;
 
 	cr_expect_eq(hs_sink_open_file(&sink, "/nonexistent/x", false), -ENOENT);
 	cr_expect_eq(hs_sink_open_file(&sink, "/", false), -EISDIR);
@@ -130,10 +130,13 @@ Test(sink, files_that_cannot_be_opened)
 	unlink(path);
 	if (is_under_valgrind())
 		return;
+	getrlimit(RLIMIT_NOFILE, &old);
+	few = (struct rlimit){3, old.rlim_max};
 	setrlimit(RLIMIT_NOFILE, &few);
 	cr_expect_eq(hs_sink_open_file(&sink, path, false), -EMFILE);
 	cr_expect_eq(hs_sink_open_fd(&sink, STDERR_FILENO), -EMFILE);
 	cr_expect_eq(hs_sink_open_command(&sink, "true"), -EMFILE);
+	setrlimit(RLIMIT_NOFILE, &old);
 }
 
 Test(sink, full_device)
