@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control thread's loop.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <mono/metadata/appdomain.h>
+#include <mono/metadata/mono-gc.h>
+#include <mono/metadata/threads.h>
+
+#include "profiler/control.h"
+#include "profiler/counters.h"
+#include "profiler/late.h"
+#include "profiler/recorder.h"
+#include "profiler/request.h"
+
+/* How long the finalizer thread has to come to a request before this thread collects itself. */
+#define FINALIZER_NS (500 * HS_NS_PER_MS)
+#define COUNTERS_NS  (1 * HS_NS_PER_S)
+#define TERM_WAIT_NS (10 * HS_NS_PER_S)
+
+static uint64_t notified_ns;
+static uint64_t next_timer_ns, next_counters_ns;
+static uint64_t n_snapshots_seen;
+
+static bool is_running(void)
+{
+	return atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING && hs_is_recording() &&
+	       !atomic_load(&hs_recorder.is_closing);
+}
+
+/*
+ * Known to the runtime for the length of one call: an attached thread that
+ * waits elsewhere would hold up every stop of the world.
+ */
+static void attached(void (*run)(void))
+{
+	MonoThread *thread = mono_thread_attach(mono_get_root_domain());
+
+	if (!thread)
+		return;
+	run();
+	mono_thread_detach(thread);
+}
+
+static void collect(void)
+{
+	mono_gc_collect(mono_gc_max_generation());
+}
+
+/* Brings a waiting request nearer to its collection. */
+static void drive(void)
+{
+	if (!is_running() || !hs_request_is_pending()) {
+		notified_ns = 0;
+		hs_sleep_ns(HS_NS_PER_MS);
+		return;
+	}
+	if (!notified_ns) {
+		mono_gc_finalize_notify();
+		notified_ns = hs_clock_ns();
+	} else if (hs_clock_ns() - notified_ns > FINALIZER_NS) {
+		/* It is blocked in a finalizer of the program. */
+		notified_ns = 0;
+		attached(collect);
+	}
+	hs_sleep_ns(HS_NS_PER_MS);
+}
+
+/* SIGTERM: the last snapshot, the end of the recording, and then the signal takes its way. */
+static void on_term(void)
+{
+	const uint64_t end = hs_clock_ns() + TERM_WAIT_NS;
+
+	hs_request_post(HS_TRIGGER_TERM);
+	while (is_running() && hs_request_is_pending() && hs_clock_ns() < end)
+		drive();
+	hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_SIGNAL);
+	hs_signals_raise_term();
+}
+
+static void on_timers(void)
+{
+	const uint64_t now = hs_clock_ns();
+	const uint64_t every_ns = hs_recorder.options.every_ms * HS_NS_PER_MS;
+	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
+
+	if (every_ns && now >= next_timer_ns) {
+		if (next_timer_ns)
+			hs_request_post(HS_TRIGGER_EVERY_TIME);
+		next_timer_ns = now + every_ns;
+	}
+	if (now >= next_counters_ns || n_snapshots != n_snapshots_seen) {
+		n_snapshots_seen = n_snapshots;
+		next_counters_ns = now + COUNTERS_NS;
+		hs_counters_sample();
+	}
+}
+
+static int timeout_ms(void)
+{
+	const uint64_t now = hs_clock_ns();
+	uint64_t until = next_counters_ns;
+
+	if (!is_running())
+		return 100;
+	if (hs_request_is_pending())
+		return 0;
+	if (next_timer_ns && next_timer_ns < until)
+		until = next_timer_ns;
+	return until <= now ? 0 : (int)((until - now) / HS_NS_PER_MS) + 1;
+}
+
+void *hs_control_main(void *unused)
+{
+	struct hs_socket socket;
+	struct pollfd waits[2] = {{.fd = hs_recorder.wake_control, .events = POLLIN}};
+	uint64_t count;
+	ssize_t ignored;
+
+	(void)unused;
+	notified_ns = next_timer_ns = next_counters_ns = n_snapshots_seen = 0;
+	hs_socket_open(&socket);
+	waits[1].fd = socket.fd;
+	waits[1].events = POLLIN;
+	while (!atomic_load(&hs_recorder.is_closing)) {
+		poll(waits, socket.fd >= 0 ? 2 : 1, timeout_ms());
+		ignored = read(hs_recorder.wake_control, &count, sizeof count);
+		(void)ignored;
+		if (hs_signals_take_term()) {
+			on_term();
+			break;
+		}
+		if (hs_signals_take_request())
+			hs_request_post(HS_TRIGGER_SIGNAL);
+		if (!is_running())
+			continue;
+		on_timers();
+		if (hs_late_is_pending())
+			attached(hs_late_name_all);
+		if (hs_request_is_pending())
+			drive();
+		if (socket.fd >= 0 && (waits[1].revents & POLLIN))
+			hs_socket_serve(&socket, drive);
+	}
+	hs_socket_close(&socket);
+	atomic_store(&hs_recorder.is_control_closed, 1);
+	return NULL;
+}

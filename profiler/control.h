@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control thread: requests from signals, timers and the socket, and the
+ * counters.  It belongs to us and attaches to the runtime only to collect,
+ * when the finalizer thread does not come to it.
+ */
+#ifndef HEAPSHOT_PROFILER_CONTROL_H
+#define HEAPSHOT_PROFILER_CONTROL_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Installs handlers for the signals of the options; the runtime is up. */
+void hs_signals_install(void);
+/* What came since the last call. */
+bool hs_signals_take_request(void);
+bool hs_signals_take_term(void);
+/* Ends the process by SIGTERM, as if it had never been caught. */
+void hs_signals_raise_term(void);
+
+/* The socket: its path, or "" when there is none. */
+struct hs_socket {
+	int fd;
+	char path[108];
+};
+
+/* Opens it as the option `control` says; false, with a line said, when that fails. */
+bool hs_socket_open(struct hs_socket *socket);
+void hs_socket_close(struct hs_socket *socket);
+
+/* Serves one client that waits.  DRIVE is called again and again while its request is not done. */
+void hs_socket_serve(struct hs_socket *socket, void (*drive)(void));
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collections.
+ *
+ * Order of events in one stop of the world, and what is decided where:
+ *   PRE_STOP_WORLD_LOCKED  a snapshot is wanted: roots are reported from here
+ *   POST_STOP_WORLD        from here no malloc, no lock, no stdio
+ *   START                  roots of an earlier collection of this stop are void
+ *   gc_roots ...           reported after objects have moved
+ *   END
+ *   PRE_START_WORLD        the only place where the heap may be walked
+ *   POST_START_WORLD, POST_START_WORLD_UNLOCKED
+ * A snapshot stands on a major and serial collection that had a START: after
+ * others the roots are incomplete or dead objects are among the living.
+ * Everything here runs on the collecting thread, one at a time.
+ */
+#include "config.h"
+
+#include <errno.h>
+
+#include <mono/metadata/mono-gc.h>
+
+#include "profiler/gc.h"
+#include "profiler/late.h"
+#include "profiler/recorder.h"
+#include "profiler/request.h"
+#include "profiler/roots.h"
+#include "profiler/snapshot.h"
+
+/* After a natural concurrent collection: at most one snapshot per so many times its duration. */
+#define NATURAL_SHARE 10
+
+static MonoProfilerHandle profiler_handle;
+static bool is_collecting_roots, had_start;
+static uint64_t n_collections, next_at_bytes;
+static uint64_t last_snapshot_end_ns, last_snapshot_duration_ns;
+
+static void push_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool is_serial)
+{
+	struct hs_log_entry *entry = hs_push_begin(HS_ENTRY_GC, sizeof(struct hs_gc_entry),
+						   HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
+	struct hs_gc_entry *out;
+
+	if (!entry)
+		return;
+	out = hs_log_payload(entry);
+	out->phase = (uint32_t)event + 1;
+	out->generation = generation;
+	out->is_serial = is_serial != 0;
+	hs_push_end(entry);
+}
+
+static bool is_wanted(void)
+{
+	if (atomic_load(&hs_recorder.is_limit_reached))
+		return false;
+	if (hs_request_is_pending())
+		return true;
+	return (hs_recorder.options.when & HS_WHEN_GC) &&
+	       atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING;
+}
+
+static bool is_major_serial(uint32_t generation, mono_bool is_serial)
+{
+	return generation == (uint32_t)mono_gc_max_generation() && is_serial;
+}
+
+static void before_stop(uint32_t generation, mono_bool is_serial)
+{
+	had_start = false;
+	is_collecting_roots = is_major_serial(generation, is_serial) && is_wanted();
+	if (is_collecting_roots) {
+		hs_roots_clear();
+		hs_roots_report(profiler_handle, true);
+	}
+}
+
+static void take(void)
+{
+	struct hs_request *request = hs_request_take();
+	const uint64_t begin_ns = hs_clock_ns();
+	struct hs_snapshot snapshot = {
+		.trigger = request ? hs_trigger_name(request->trigger) : "gc",
+		.label = request ? request->label : "",
+		.is_stats_only = request && request->is_stats_only,
+		.asked_ns = request ? atomic_load(&request->asked_ns) : begin_ns,
+	};
+	int error = hs_snapshot_take(&snapshot);
+
+	last_snapshot_end_ns = hs_clock_ns();
+	last_snapshot_duration_ns = last_snapshot_end_ns - begin_ns;
+	if (request)
+		hs_request_done(request, snapshot.id, error);
+}
+
+/* What a collection that was none of ours gives rise to. */
+static void ask_for_more(uint32_t generation, mono_bool is_serial)
+{
+	const struct hs_options *options = &hs_recorder.options;
+	const uint64_t pause_ns = NATURAL_SHARE * last_snapshot_duration_ns;
+	const uint64_t heap_bytes = options->at_bytes ? (uint64_t)mono_gc_get_heap_size() : 0;
+
+	n_collections++;
+	if ((options->when & HS_WHEN_EVERY_GCS) && n_collections % options->every_gcs == 0)
+		hs_request_post(HS_TRIGGER_EVERY_GCS);
+	if ((options->when & HS_WHEN_GC) && generation == (uint32_t)mono_gc_max_generation() &&
+	    !is_serial && hs_clock_ns() - last_snapshot_end_ns >= pause_ns)
+		hs_request_post(HS_TRIGGER_GC);
+	if (options->at_bytes) {
+		if (!next_at_bytes)
+			next_at_bytes = options->at_bytes;
+		if (heap_bytes >= next_at_bytes) {
+			hs_request_post(HS_TRIGGER_AT);
+			/* Back off: the heap that made it will hardly be the last that large. */
+			while (next_at_bytes <= heap_bytes && next_at_bytes <= UINT64_MAX / 2)
+				next_at_bytes *= 2;
+		}
+	}
+}
+
+static void before_start(uint32_t generation, mono_bool is_serial)
+{
+	if (is_collecting_roots) {
+		hs_roots_report(profiler_handle, false);
+		if (had_start && is_major_serial(generation, is_serial))
+			take();
+		is_collecting_roots = false;
+	}
+	if (atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING &&
+	    !atomic_load(&hs_recorder.is_limit_reached))
+		ask_for_more(generation, is_serial);
+}
+
+static void gc_event(MonoProfiler *profiler, MonoProfilerGCEvent event, uint32_t generation,
+		     mono_bool is_serial)
+{
+	(void)profiler;
+	if (!hs_is_recording()) {
+		if (is_collecting_roots)
+			hs_roots_report(profiler_handle, is_collecting_roots = false);
+		return;
+	}
+	if (event == MONO_GC_EVENT_POST_STOP_WORLD)
+		atomic_store(&hs_recorder.stopped_by, (uintptr_t)pthread_self());
+	push_event(event, generation, is_serial);
+	switch (event) {
+	case MONO_GC_EVENT_PRE_STOP_WORLD_LOCKED:
+		before_stop(generation, is_serial);
+		break;
+	case MONO_GC_EVENT_START:
+		had_start = true;
+		hs_roots_clear();
+		break;
+	case MONO_GC_EVENT_PRE_START_WORLD:
+		before_start(generation, is_serial);
+		break;
+	case MONO_GC_EVENT_POST_START_WORLD:
+		atomic_store(&hs_recorder.stopped_by, 0);
+		break;
+	case MONO_GC_EVENT_POST_START_WORLD_UNLOCKED:
+		if (hs_request_is_pending() || hs_late_is_pending())
+			hs_wake(hs_recorder.wake_control);
+		break;
+	default:
+		break;
+	}
+}
+
+static void gc_resize(MonoProfiler *profiler, uintptr_t size)
+{
+	struct hs_log_entry *entry;
+	struct hs_resize_entry *out;
+
+	(void)profiler;
+	entry = hs_push_begin(HS_ENTRY_RESIZE, sizeof *out, HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
+	if (!entry)
+		return;
+	out = hs_log_payload(entry);
+	out->heap_bytes = size;
+	hs_push_end(entry);
+}
+
+static void gc_moves(MonoProfiler *profiler, MonoObject *const *objects, uint64_t count)
+{
+	struct hs_log_entry *entry;
+	struct hs_moves_entry *out;
+	uint64_t i;
+
+	(void)profiler;
+	entry = hs_push_begin(HS_ENTRY_MOVES, sizeof *out + (count & ~UINT64_C(1)) * sizeof *out->pairs,
+			      HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
+	if (!entry)
+		return;
+	out = hs_log_payload(entry);
+	out->n_pairs = count / 2;
+	for (i = 0; i < 2 * out->n_pairs; i++)
+		out->pairs[i] = (uintptr_t)objects[i];
+	hs_push_end(entry);
+}
+
+/* Requests are served on the finalizer thread, which belongs to the runtime. */
+static void gc_finalized(MonoProfiler *profiler)
+{
+	(void)profiler;
+	if (hs_is_recording() && hs_request_is_pending() &&
+	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
+		mono_gc_collect(mono_gc_max_generation());
+}
+
+void hs_gc_shutdown(void)
+{
+	if (!hs_is_recording() || atomic_load(&hs_recorder.phase) == HS_PHASE_SHUTDOWN)
+		return;
+	if (hs_recorder.options.when & HS_WHEN_SHUTDOWN)
+		hs_request_post(HS_TRIGGER_SHUTDOWN);
+	/* Each collection serves one request; those of others come before ours. */
+	for (int i = 0; i < HS_N_TRIGGERS && hs_request_is_pending() &&
+			!atomic_load(&hs_recorder.is_limit_reached);
+	     i++)
+		mono_gc_collect(mono_gc_max_generation());
+	/* The runtime makes one more collection now, when threads are gone: not for us. */
+	atomic_store(&hs_recorder.phase, HS_PHASE_SHUTDOWN);
+	hs_request_refuse_all(-ESHUTDOWN);
+	hs_late_name_all();
+}
+
+void hs_gc_install(MonoProfilerHandle handle)
+{
+	profiler_handle = handle;
+	is_collecting_roots = had_start = false;
+	n_collections = next_at_bytes = 0;
+	last_snapshot_end_ns = last_snapshot_duration_ns = 0;
+	mono_profiler_set_gc_event_callback(handle, gc_event);
+	mono_profiler_set_gc_resize_callback(handle, gc_resize);
+	mono_profiler_set_gc_finalized_callback(handle, gc_finalized);
+	if (hs_recorder.options.events & HS_EVENTS_MOVES)
+		mono_profiler_set_gc_moves_callback(handle, gc_moves);
+}

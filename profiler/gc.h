@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collections: their events, and the decision whether a snapshot is taken.
+ */
+#ifndef HEAPSHOT_PROFILER_GC_H
+#define HEAPSHOT_PROFILER_GC_H
+
+#include <stdbool.h>
+
+#include <mono/metadata/profiler.h>
+
+void hs_gc_install(MonoProfilerHandle handle);
+
+/* The runtime shuts down: takes the last snapshot if one is due, and no others from now on. */
+void hs_gc_shutdown(void);
+
+#endif

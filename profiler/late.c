@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Naming types late.
+ */
+#include "config.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "profiler/area.h"
+#include "profiler/classes.h"
+#include "profiler/late.h"
+
+/* Handed from the collecting thread to whoever names. */
+struct batch {
+	struct hs_area classes;
+	struct batch *next;
+};
+
+static struct hs_area collected;
+static struct batch *_Atomic published;
+
+void hs_late_add(uintptr_t klass)
+{
+	size_t offset = hs_area_add(&collected, sizeof klass);
+
+	/* No memory: it stays without a name until it is met again. */
+	if (offset != SIZE_MAX)
+		memcpy(collected.data + offset, &klass, sizeof klass);
+}
+
+void hs_late_publish(void)
+{
+	struct batch *batch;
+
+	if (!collected.used)
+		return;
+	batch = hs_map(sizeof *batch);
+	if (!batch)
+		return;
+	batch->classes = collected;
+	memset(&collected, 0, sizeof collected);
+	batch->next = atomic_load(&published);
+	while (!atomic_compare_exchange_weak(&published, &batch->next, batch))
+		;
+}
+
+bool hs_late_is_pending(void)
+{
+	return atomic_load(&published) != NULL;
+}
+
+void hs_late_name_all(void)
+{
+	struct batch *batch = atomic_exchange(&published, NULL), *next;
+	size_t at;
+
+	for (; batch; batch = next) {
+		next = batch->next;
+		for (at = 0; at < batch->classes.used; at += sizeof(uintptr_t)) {
+			uintptr_t klass;
+			memcpy(&klass, batch->classes.data + at, sizeof klass);
+			hs_classes_name_late((MonoClass *)klass);
+		}
+		hs_area_free(&batch->classes);
+		hs_unmap(batch, sizeof *batch);
+	}
+}

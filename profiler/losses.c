@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What was lost is always stated in the file.
+ */
+#include "config.h"
+
+#include "profiler/losses.h"
+#include "profiler/recorder.h"
+
+static const char *const reasons[] = {
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS] = "the log was full",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS] = "the log was full, or memory was short",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_ROOT_RANGES] = "the log was full",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_FRAMES] = "the output did not take them in time",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS] =
+		"the output did not take them in time, or memory was short",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_LIMIT] = "max-size or max-snapshots was reached",
+};
+
+int hs_losses_put(uint64_t deadline_ns)
+{
+	unsigned kind;
+
+	for (kind = 1; kind < sizeof reasons / sizeof *reasons; kind++) {
+		Heapshot__Loss loss = HEAPSHOT__LOSS__INIT;
+		Heapshot__Record record = HEAPSHOT__RECORD__INIT;
+		uint64_t n = atomic_load(&hs_recorder.lost[kind]);
+		int error;
+		if (!n)
+			continue;
+		record.body_case = HEAPSHOT__RECORD__BODY_LOSS;
+		record.loss = &loss;
+		loss.kind = (Heapshot__LossKind)kind;
+		loss.count = n;
+		loss.reason = (char *)(uintptr_t)reasons[kind];
+		error = hs_stream_put(hs_recorder.stream, HS_FRAME_EVENTS,
+				      hs_since_start(hs_clock_ns()), &record, deadline_ns);
+		if (error)
+			return error;
+		atomic_fetch_sub(&hs_recorder.lost[kind], n);
+	}
+	return 0;
+}

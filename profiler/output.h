@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The option `output`: from its text to an open sink.
+ */
+#ifndef HEAPSHOT_PROFILER_OUTPUT_H
+#define HEAPSHOT_PROFILER_OUTPUT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "emit/sink.h"
+
+/*
+ * Replaces %p (process id), %t (time, YYYYMMDD-HHMMSS) and %%; another
+ * character behind % is refused.  False with a line in MESSAGE.
+ */
+bool hs_output_expand(const char *pattern, char *path, size_t size, char *message,
+		      size_t message_bytes);
+
+/*
+ * Opens what TEXT names: `|COMMAND`, `#FD`, or a path.  For a path:
+ *   - a recording that no live process writes becomes PATH.old,
+ *   - one that a live process writes stays, and ours is PATH.PID,
+ *   - another non-empty regular file is refused unless OVERWRITE,
+ *   - a device or FIFO is opened without blocking.
+ * USED is set to what was opened, for people.  False with a line in MESSAGE.
+ */
+bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char *used,
+		    size_t used_bytes, char *message, size_t message_bytes);
+
+#endif

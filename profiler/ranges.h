@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Registered memory that the collector scans for roots, by address.
+ *
+ * The runtime announces the end of a range before it stops scanning it, so an
+ * unregistered range stays findable until the next collection has ended.
+ * Belongs to the owner of the stream; memory is mmap.
+ */
+#ifndef HEAPSHOT_PROFILER_RANGES_H
+#define HEAPSHOT_PROFILER_RANGES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "profiler/area.h"
+#include "profiler/ptr_map.h"
+
+struct hs_range {
+	uintptr_t start, size;
+	uintptr_t key;
+	uint32_t kind;        /* RootKind */
+	uint32_t name;        /* index into names, see hs_range_name() */
+	uint64_t ended_gc;    /* 0: live; else number of the collection at unregistration, plus one */
+};
+
+/* Where ranges are found: sorted by start. */
+struct hs_range_place {
+	uintptr_t start, end;
+	uint32_t range;       /* index */
+	uint32_t first_slot;  /* number of the first word, counted over the blocks of a thread */
+};
+
+struct hs_ranges {
+	struct hs_area ranges;         /* struct hs_range */
+	struct hs_area live, ended;    /* struct hs_range_place, sorted */
+	struct hs_area names;          /* texts of HS_RANGE_NAME_MAX bytes each */
+	struct hs_ptr_map by_start;    /* live ranges: index + 1 */
+	uint32_t n_ranges, n_names, first_free;
+	uint64_t gc;                   /* collections that ended */
+	bool is_settled;
+};
+
+#define HS_RANGE_NAME_MAX 64u
+
+bool hs_ranges_add(struct hs_ranges *ranges, uintptr_t start, uintptr_t size, uint32_t kind,
+		   uintptr_t key, const char *name);
+void hs_ranges_remove(struct hs_ranges *ranges, uintptr_t start);
+
+/* A collection has ended: what was unregistered before it is forgotten. */
+void hs_ranges_gc_ended(struct hs_ranges *ranges);
+
+/*
+ * Sorts, and reads where the threads' further blocks of thread-static fields
+ * lie (they are not registered: the registered block points to them).  To be
+ * called in the stopped world before hs_ranges_find().
+ */
+bool hs_ranges_settle(struct hs_ranges *ranges, unsigned word_bytes);
+
+/* The range that holds ADDRESS, live ones first, or NULL; *slot is the number of the word in it. */
+const struct hs_range *hs_ranges_find(const struct hs_ranges *ranges, uintptr_t address,
+				      uintptr_t *slot);
+const char *hs_range_name(const struct hs_ranges *ranges, const struct hs_range *range);
+
+#endif

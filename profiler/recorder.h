@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The recorder: one per process, since the runtime's hooks are.
+ *
+ * Who may touch what.  Callbacks on running threads only append to the log.
+ * The stream, the sink and the tables belong to the owner: the recorder's own
+ * writer thread while the world runs, the collecting thread while it takes a
+ * snapshot.  The writer is not known to the runtime, is never suspended, and
+ * neither allocates nor prints while it is the owner; so the collecting thread
+ * can wait for it, and only for it.
+ */
+#ifndef HEAPSHOT_PROFILER_RECORDER_H
+#define HEAPSHOT_PROFILER_RECORDER_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "emit/sink.h"
+#include "emit/stream.h"
+#include "profiler/clock.h"
+#include "profiler/entries.h"
+#include "profiler/log.h"
+#include "profiler/options.h"
+#include "profiler/ranges.h"
+#include "profiler/types.h"
+#include "schema/columns.h"
+#include "schema/heapshot.pb-c.h"
+
+/* Longest time that the stopped world waits for a slow reader of the output, in one snapshot. */
+#define HS_STALL_LIMIT_NS (1 * HS_NS_PER_S)
+/* Longest time that it waits for the writer thread to let go of the stream. */
+#define HS_OWNER_LIMIT_NS (1 * HS_NS_PER_S)
+/* Longest time that a callback on a running thread waits for room in the log. */
+#define HS_LOG_WAIT_NS    (200 * HS_NS_PER_MS)
+/* How often events reach the output at the latest. */
+#define HS_FLUSH_NS       (250 * HS_NS_PER_MS)
+/* Longest time that the end of the process waits for the output, and for a command. */
+#define HS_CLOSE_LIMIT_NS (10 * HS_NS_PER_S)
+
+enum hs_state {
+	HS_STATE_OFF,        /* never started, or over */
+	HS_STATE_RECORDING,
+	HS_STATE_ENDING,     /* the last records are being written */
+};
+
+/* Why a recording ended or failed; indexes nothing, see message.c. */
+enum hs_phase {
+	HS_PHASE_EARLY,      /* the runtime is not initialised yet */
+	HS_PHASE_RUNNING,
+	HS_PHASE_SHUTDOWN,   /* runtime_shutdown_begin was seen */
+};
+
+/* Collected roots, as the runtime reported them. */
+struct hs_root {
+	uintptr_t address;
+	uintptr_t object;
+	const char *kind;    /* where gc_roots carries it */
+};
+
+struct hs_recorder {
+	struct hs_options options;
+	_Atomic int state;   /* enum hs_state */
+	_Atomic int phase;   /* enum hs_phase */
+	pid_t pid;           /* a forked child of the host has another one, and writes nothing */
+	uint32_t id;
+	uint64_t start_ns;
+	bool is_late;        /* started after the runtime was up */
+	char output[HS_OPTIONS_VALUE_MAX]; /* for people */
+
+	struct hs_log log;
+	_Atomic uint64_t lost[8];        /* by LossKind, since the last Loss record */
+	_Atomic uint64_t lost_ever;
+
+	/* Owner's. */
+	_Atomic int owner;               /* 0: none */
+	_Atomic int is_owner_wanted;     /* by the collecting thread */
+	struct hs_sink sink;
+	struct hs_stream *stream;
+	struct hs_types types;
+	struct hs_ranges ranges;
+	struct hs_ptr_map chunks;        /* code chunks: size in KB */
+	struct hs_batch_encoder *batches;
+	struct hs_root_encoder root_encoder;
+	struct hs_ephemeron_encoder ephemeron_encoder;
+	unsigned char *strings;          /* buffer of a StringBatch */
+	int error;                       /* first failure of the output, said once */
+
+	/* Collecting thread's. */
+	_Atomic uintptr_t stopped_by;    /* pthread_self() of it while the world is stopped */
+	struct hs_area roots;            /* struct hs_root */
+	uint64_t n_roots_lost;
+
+	_Atomic uint64_t n_snapshots;    /* complete ones */
+	_Atomic uint64_t n_writer_rounds; /* the writer brought all to the output so often */
+	_Atomic uint64_t n_dropped;      /* asked for, not finished */
+	uint32_t last_snapshot;          /* id given last */
+	_Atomic int is_limit_reached;
+	_Atomic int is_closing;          /* END_REASON + 1 once somebody asked for the end */
+	_Atomic int is_closed;           /* the writer has ended */
+	_Atomic int is_control_closed;
+
+	pthread_t writer, control;
+	bool has_control;
+	int wake_writer, wake_control;   /* eventfds */
+	void *memory;
+	size_t memory_bytes;
+	unsigned char *memory_used;
+};
+
+extern struct hs_recorder hs_recorder;
+
+static inline bool hs_is_recording(void)
+{
+	return atomic_load_explicit(&hs_recorder.state, memory_order_acquire) == HS_STATE_RECORDING;
+}
+
+static inline bool hs_is_stopped_by_us(void)
+{
+	return atomic_load_explicit(&hs_recorder.stopped_by, memory_order_relaxed) ==
+	       (uintptr_t)pthread_self();
+}
+
+/* Time since the start of the recording. */
+static inline uint64_t hs_since_start(uint64_t clock_ns)
+{
+	return clock_ns - hs_recorder.start_ns;
+}
+
+/*
+ * Appends to the log: reserves an entry of KIND, or returns NULL when nothing
+ * is recorded or the log stays full (then the loss is counted as LOSS).  Fill
+ * the payload, then hs_push_end().
+ */
+struct hs_log_entry *hs_push_begin(enum hs_entry_kind kind, size_t payload_bytes,
+				   Heapshot__LossKind loss);
+void hs_push_end(struct hs_log_entry *entry);
+
+void hs_count_loss(Heapshot__LossKind kind, uint64_t n);
+
+/* Owner.  hs_own() waits at most LIMIT_NS. */
+bool hs_own(uint64_t limit_ns);
+void hs_disown(void);
+
+/*
+ * For the owner: applies the log to the tables and writes it to the stream.
+ * Returns 0 when the log was emptied, -EAGAIN when a slow reader left no room,
+ * or the output's error.
+ */
+int hs_drain(uint64_t deadline_ns);
+
+/* Wakes a recorder's thread; async-signal-safe. */
+void hs_wake(int fd);
+
+/* Starting and ending: recorder.c. */
+struct hs_start {
+	const char *options;          /* may be NULL */
+	hs_sink_callback *callback;   /* NULL: as the option `output` says */
+	void *user_data;
+	bool is_late;
+};
+
+enum hs_start_result { HS_START_OK, HS_START_REFUSED, HS_START_HELP };
+
+/* On failure, one line in MESSAGE; *is_strict tells whether the options ask to end the process. */
+enum hs_start_result hs_recorder_start(const struct hs_start *start, char *message, size_t size,
+				       bool *is_strict);
+
+/*
+ * Ends the recording: the writer drains, writes the End record, and closes the
+ * output.  Waits for that within HS_CLOSE_LIMIT_NS.  Only the first call acts.
+ */
+void hs_recorder_end(Heapshot__EndReason reason);
+
+/* writer.c, control.c */
+void *hs_writer_main(void *unused);
+void *hs_control_main(void *unused);
+
+#endif

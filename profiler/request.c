@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Slots of requests.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profiler/recorder.h"
+#include "profiler/request.h"
+#include "profiler/text.h"
+
+enum { FREE, FILLING, PENDING, TAKEN, DONE, LEFT };
+
+#define N_WAITERS 8
+#define N_SLOTS   (HS_N_UNATTENDED + N_WAITERS)
+
+static struct hs_request slots[N_SLOTS];
+
+static const char *const names[HS_N_TRIGGERS] = {
+	[HS_TRIGGER_SHUTDOWN] = "shutdown", [HS_TRIGGER_TERM] = "term",
+	[HS_TRIGGER_GC] = "gc",             [HS_TRIGGER_EVERY_GCS] = "every-gcs",
+	[HS_TRIGGER_EVERY_TIME] = "time",   [HS_TRIGGER_AT] = "at",
+	[HS_TRIGGER_SIGNAL] = "signal",     [HS_TRIGGER_OOM] = "oom",
+	[HS_TRIGGER_EARLY] = "api",         [HS_TRIGGER_API] = "api",
+	[HS_TRIGGER_CONTROL] = "control",
+};
+
+const char *hs_trigger_name(enum hs_trigger trigger)
+{
+	return names[trigger];
+}
+
+static bool change(struct hs_request *request, int from, int to)
+{
+	return atomic_compare_exchange_strong(&request->state, &from, to);
+}
+
+void hs_request_post(enum hs_trigger trigger)
+{
+	struct hs_request *request = &slots[trigger];
+
+	if (change(request, FREE, FILLING)) {
+		request->trigger = trigger;
+		request->label[0] = 0;
+		request->is_stats_only = false;
+		atomic_store(&request->asked_ns, hs_clock_ns());
+		atomic_store(&request->state, PENDING);
+	} else if (atomic_load(&request->state) == TAKEN) {
+		atomic_store(&request->is_asked_again, 1);
+	}
+}
+
+static void set_label(struct hs_request *request, const char *label)
+{
+	struct hs_text text = hs_text_copy(label, HS_LABEL_MAX - 1);
+
+	request->label[0] = 0;
+	if (text.text)
+		memcpy(request->label, text.text, text.bytes + 1);
+	free(text.text);
+}
+
+static bool fill(struct hs_request *request, enum hs_trigger trigger, const char *label,
+		 bool is_stats_only)
+{
+	if (!change(request, FREE, FILLING))
+		return false;
+	request->trigger = trigger;
+	request->is_stats_only = is_stats_only;
+	request->snapshot = 0;
+	request->error = 0;
+	set_label(request, label);
+	atomic_store(&request->asked_ns, hs_clock_ns());
+	atomic_store(&request->state, PENDING);
+	return true;
+}
+
+void hs_request_post_early(const char *label, bool is_stats_only)
+{
+	fill(&slots[HS_TRIGGER_EARLY], HS_TRIGGER_EARLY, label, is_stats_only);
+}
+
+struct hs_request *hs_request_open(enum hs_trigger trigger, const char *label, bool is_stats_only)
+{
+	int i;
+
+	for (i = HS_N_UNATTENDED; i < N_SLOTS; i++)
+		if (fill(&slots[i], trigger, label, is_stats_only))
+			return &slots[i];
+	return NULL;
+}
+
+bool hs_request_is_done(const struct hs_request *request)
+{
+	return atomic_load(&((struct hs_request *)(uintptr_t)request)->state) == DONE;
+}
+
+int64_t hs_request_close(struct hs_request *request)
+{
+	int64_t result;
+
+	/* LEFT: it is being taken just now, and whoever takes it frees the slot. */
+	if (change(request, PENDING, FREE) || change(request, TAKEN, LEFT))
+		return -ETIMEDOUT;
+	result = request->error ? (int64_t)request->error : (int64_t)request->snapshot;
+	atomic_store(&request->state, FREE);
+	return result;
+}
+
+bool hs_request_is_pending(void)
+{
+	int i;
+
+	for (i = 0; i < N_SLOTS; i++)
+		if (atomic_load(&slots[i].state) == PENDING)
+			return true;
+	return false;
+}
+
+struct hs_request *hs_request_take(void)
+{
+	struct hs_request *oldest;
+	int i;
+
+	do {
+		oldest = NULL;
+		for (i = 0; i < N_SLOTS; i++)
+			if (atomic_load(&slots[i].state) == PENDING &&
+			    (!oldest ||
+			     atomic_load(&slots[i].asked_ns) < atomic_load(&oldest->asked_ns)))
+				oldest = &slots[i];
+	} while (oldest && !change(oldest, PENDING, TAKEN));
+	return oldest;
+}
+
+void hs_request_done(struct hs_request *request, uint32_t snapshot, int error)
+{
+	if (request - slots < HS_N_UNATTENDED) {
+		if (atomic_exchange(&request->is_asked_again, 0) && !error) {
+			atomic_store(&request->asked_ns, hs_clock_ns());
+			atomic_store(&request->state, PENDING);
+		} else {
+			atomic_store(&request->state, FREE);
+		}
+		return;
+	}
+	request->snapshot = snapshot;
+	request->error = error;
+	if (!change(request, TAKEN, DONE))
+		atomic_store(&request->state, FREE);
+}
+
+void hs_request_refuse_all(int error)
+{
+	struct hs_request *request;
+
+	while ((request = hs_request_take()))
+		hs_request_done(request, 0, error);
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Collecting and checking roots.
+ *
+ * Not every reported root is an object: the runtime reports each non-zero word
+ * of some ranges without a look.  So nothing here is dereferenced; the walk
+ * decides.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "profiler/area.h"
+#include "profiler/recorder.h"
+#include "profiler/root_source.h"
+#include "profiler/roots.h"
+
+#define FILTER_BITS_MIN ((uint64_t)1 << 16)
+
+void hs_roots_clear(void)
+{
+	hs_recorder.roots.used = 0;
+	hs_recorder.n_roots_lost = 0;
+}
+
+static void collect(uint64_t count, const mono_byte *const *addresses, MonoObject *const *objects,
+		    const char *kind)
+{
+	struct hs_root *root;
+	uint64_t i;
+
+	if (!hs_area_reserve(&hs_recorder.roots, count * sizeof *root)) {
+		hs_recorder.n_roots_lost += count;
+		return;
+	}
+	root = (struct hs_root *)(void *)(hs_recorder.roots.data + hs_recorder.roots.used);
+	for (i = 0; i < count; i++) {
+		root[i].address = (uintptr_t)addresses[i];
+		root[i].object = (uintptr_t)objects[i];
+		root[i].kind = kind;
+	}
+	hs_recorder.roots.used += count * sizeof *root;
+}
+
+#ifdef HEAPSHOT_GC_ROOTS_KIND
+static void gc_roots(MonoProfiler *profiler, uint64_t count, const mono_byte *const *addresses,
+		     MonoObject *const *objects, const char *kind)
+{
+	(void)profiler;
+	collect(count, addresses, objects, kind);
+}
+#else
+static void gc_roots(MonoProfiler *profiler, uint64_t count, const mono_byte *const *addresses,
+		     MonoObject *const *objects)
+{
+	(void)profiler;
+	collect(count, addresses, objects, NULL);
+}
+#endif
+
+void hs_roots_report(MonoProfilerHandle handle, bool is_on)
+{
+	mono_profiler_set_gc_roots_callback(handle, is_on ? gc_roots : NULL);
+}
+
+static size_t n_collected(void)
+{
+	return hs_recorder.roots.used / sizeof(struct hs_root);
+}
+
+static const struct hs_root *collected(void)
+{
+	return (const struct hs_root *)(const void *)hs_recorder.roots.data;
+}
+
+static bool reserve_filter(struct hs_root_set *set, size_t n)
+{
+	uint64_t bits = FILTER_BITS_MIN;
+
+	while (bits < 16 * (uint64_t)n && bits < (UINT64_C(1) << 32))
+		bits *= 2;
+	if (set->filter_bytes < bits / 8) {
+		hs_unmap(set->filter, set->filter_bytes);
+		set->filter_bytes = 0;
+		set->filter = hs_map(bits / 8);
+		if (!set->filter)
+			return false;
+		set->filter_bytes = bits / 8;
+	} else {
+		memset(set->filter, 0, set->filter_bytes);
+		bits = 8 * (uint64_t)set->filter_bytes;
+	}
+	set->filter_mask = bits - 1;
+	set->filter_shift = 64u - (unsigned)__builtin_ctzll(bits);
+	return true;
+}
+
+bool hs_root_set_fill(struct hs_root_set *set)
+{
+	const struct hs_root *root = collected();
+	size_t n = n_collected(), i;
+
+	hs_ptr_map_clear(&set->objects);
+	if (!reserve_filter(set, n) || !hs_ptr_map_reserve(&set->objects, n + 1))
+		return false;
+	for (i = 0; i < n; i++) {
+		const uint64_t bit = ((uint64_t)root[i].object * UINT64_C(0x9E3779B97F4A7C15)) >>
+				     set->filter_shift;
+		if (!root[i].object)
+			continue;
+		set->filter[bit >> 6] |= UINT64_C(1) << (bit & 63);
+		if (!hs_ptr_map_set(&set->objects, root[i].object, 0))
+			return false;
+	}
+	return true;
+}
+
+static int flush(int (*put)(void), uint64_t snapshot, struct hs_root_totals *totals)
+{
+	int error = hs_recorder.root_encoder.n_roots ? put() : 0;
+
+	totals->n_batches += hs_recorder.root_encoder.n_roots != 0;
+	hs_root_begin(&hs_recorder.root_encoder, snapshot);
+	hs_root_sources_reset();
+	return error;
+}
+
+/* Adds one root, in a fresh batch where the current one is full. */
+static int add(const struct hs_root *root, int (*put)(void), uint64_t snapshot,
+	       struct hs_root_totals *totals)
+{
+	struct hs_root_source_ref source;
+	int error, tries;
+
+	for (tries = 0; tries < 2; tries++) {
+		source = hs_root_source(root);
+		if (source.index && hs_root_add(&hs_recorder.root_encoder, source.index,
+						root->address, root->object)) {
+			totals->n_roots++;
+			totals->by_kind[source.kind]++;
+			return 0;
+		}
+		error = flush(put, snapshot, totals);
+		if (error)
+			return error;
+	}
+	return -EMSGSIZE;
+}
+
+int hs_roots_write(const struct hs_root_set *set, uint64_t snapshot, int (*put)(void),
+		   struct hs_root_totals *totals)
+{
+	const struct hs_root *root = collected();
+	size_t n = n_collected(), i;
+	int error;
+
+	memset(totals, 0, sizeof *totals);
+	totals->n_unresolved = hs_recorder.n_roots_lost;
+	if (!hs_ranges_settle(&hs_recorder.ranges, sizeof(void *)))
+		return -ENOMEM;
+	hs_root_begin(&hs_recorder.root_encoder, snapshot);
+	hs_root_sources_reset();
+	for (i = 0; i < n; i++) {
+		if (!root[i].object || !hs_ptr_map_get(&set->objects, root[i].object)) {
+			totals->n_unresolved++;
+			continue;
+		}
+		/* Values of ephemerons depend on their keys: they are edges, not roots. */
+		if (hs_root_is_ephemeron(&root[i]))
+			continue;
+		error = add(&root[i], put, snapshot, totals);
+		if (error)
+			return error;
+	}
+	return flush(put, snapshot, totals);
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Lock-free set of addresses, of fixed size.
+ */
+#include "config.h"
+
+#include <stdatomic.h>
+#include <stddef.h>
+
+#include "profiler/seen.h"
+
+#define CAPACITY 32768u
+#define PROBES   64u
+/* Lowest bit of a slot whose address was taken out. */
+#define REMOVED  ((uintptr_t)1)
+
+static _Atomic uintptr_t slots[CAPACITY];
+
+static size_t home(uintptr_t address)
+{
+	return (size_t)(((uint64_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> 49);
+}
+
+bool hs_seen_add(uintptr_t address)
+{
+	size_t at = home(address), i;
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) % CAPACITY) {
+		uintptr_t present = atomic_load(&slots[at]);
+		if (present == address)
+			return false;
+		if ((present == 0 || present == (address | REMOVED)) &&
+		    atomic_compare_exchange_strong(&slots[at], &present, address))
+			return true;
+		if (present == address)
+			return false;
+	}
+	return true;
+}
+
+void hs_seen_remove(uintptr_t address)
+{
+	size_t at = home(address), i;
+
+	for (i = 0; i < PROBES; i++, at = (at + 1) % CAPACITY) {
+		uintptr_t present = atomic_load(&slots[at]);
+		if (present == 0)
+			return;
+		if (present == address) {
+			atomic_compare_exchange_strong(&slots[at], &present, address | REMOVED);
+			return;
+		}
+	}
+}
+
+void hs_seen_clear(void)
+{
+	size_t at;
+
+	for (at = 0; at < CAPACITY; at++)
+		atomic_store_explicit(&slots[at], 0, memory_order_relaxed);
+}

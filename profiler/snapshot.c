@@ -1,0 +1,287 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Taking a snapshot in the process.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <mono/metadata/mono-gc.h>
+
+#include "profiler/late.h"
+#include "profiler/recorder.h"
+#include "profiler/roots.h"
+#include "profiler/snapshot.h"
+#include "profiler/walk.h"
+
+/* The snapshot under way; one at a time. */
+static struct {
+	uint64_t id;
+	uint64_t begin_ns;
+	uint64_t stall_ns;      /* how long a slow reader may still be waited for */
+	bool is_file;           /* writes to a regular file are never a matter of a reader */
+	Heapshot__TypeTotal totals[64];
+	size_t n_totals;
+} current;
+
+static struct hs_root_set root_set;
+
+/*
+ * The time until which a slow reader is waited for.  What is left of the bound
+ * shrinks by what each frame took.
+ */
+static uint64_t deadline(void)
+{
+	return hs_clock_ns() + current.stall_ns;
+}
+
+static void account(uint64_t since_ns)
+{
+	const uint64_t took_ns = hs_clock_ns() - since_ns;
+
+	if (!current.is_file)
+		current.stall_ns -= took_ns < current.stall_ns ? took_ns : current.stall_ns;
+}
+
+static int put(enum hs_frame_kind kind, Heapshot__Record *record, uint64_t time_ns)
+{
+	const uint64_t since_ns = hs_clock_ns();
+	int error = hs_stream_put(hs_recorder.stream, kind, hs_since_start(time_ns), record,
+				  deadline());
+
+	account(since_ns);
+	return error;
+}
+
+static int flush(enum hs_frame_kind kind)
+{
+	const uint64_t since_ns = hs_clock_ns();
+	int error = hs_stream_flush(hs_recorder.stream, kind, deadline());
+
+	account(since_ns);
+	return error;
+}
+
+static uint8_t *reserve(uint32_t field, size_t bytes, int *error)
+{
+	const uint64_t since_ns = hs_clock_ns();
+	uint8_t *out = hs_stream_put_raw(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY,
+					 hs_since_start(current.begin_ns), field, bytes, deadline(),
+					 error);
+
+	account(since_ns);
+	return out;
+}
+
+static int put_objects(void)
+{
+	int error = 0;
+	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_OBJECT_BATCH, hs_batch_bytes(hs_recorder.batches),
+			       &error);
+
+	if (out)
+		hs_batch_finish(hs_recorder.batches, out);
+	return error;
+}
+
+static int put_ephemerons(void)
+{
+	int error = 0;
+	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_EPHEMERON_BATCH,
+			       hs_ephemeron_bytes(&hs_recorder.ephemeron_encoder), &error);
+
+	if (out)
+		hs_ephemeron_finish(&hs_recorder.ephemeron_encoder, out);
+	return error;
+}
+
+static int put_strings(const uint8_t *message, size_t bytes)
+{
+	int error = 0;
+	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_STRING_BATCH, bytes, &error);
+
+	if (out)
+		memcpy(out, message, bytes);
+	return error;
+}
+
+static int put_roots(void)
+{
+	int error = 0;
+	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_ROOT_BATCH,
+			       hs_root_bytes(&hs_recorder.root_encoder), &error);
+
+	if (out)
+		hs_root_finish(&hs_recorder.root_encoder, out);
+	return error;
+}
+
+static int flush_totals(void)
+{
+	Heapshot__TypeTotals message = HEAPSHOT__TYPE_TOTALS__INIT;
+	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
+	Heapshot__TypeTotal *pointers[sizeof current.totals / sizeof *current.totals];
+	size_t i;
+
+	if (!current.n_totals)
+		return 0;
+	for (i = 0; i < current.n_totals; i++)
+		pointers[i] = &current.totals[i];
+	record.body_case = HEAPSHOT__RECORD__BODY_TYPE_TOTALS;
+	record.type_totals = &message;
+	message.snapshot = current.id;
+	message.n_total = current.n_totals;
+	message.total = pointers;
+	current.n_totals = 0;
+	return put(HS_FRAME_SNAPSHOT_BODY, &record, current.begin_ns);
+}
+
+static int put_totals(uint32_t type, uint64_t objects, uint64_t bytes, uint64_t references)
+{
+	Heapshot__TypeTotal *total = &current.totals[current.n_totals++];
+
+	heapshot__type_total__init(total);
+	total->type = type;
+	total->objects = objects;
+	total->bytes = bytes;
+	total->references = references;
+	return current.n_totals == sizeof current.totals / sizeof *current.totals ? flush_totals() :
+										    0;
+}
+
+static int put_begin(const struct hs_snapshot *snapshot)
+{
+	Heapshot__SnapshotBegin begin = HEAPSHOT__SNAPSHOT_BEGIN__INIT;
+	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
+	int error;
+
+	record.body_case = HEAPSHOT__RECORD__BODY_SNAPSHOT_BEGIN;
+	record.snapshot_begin = &begin;
+	begin.id = current.id;
+	begin.label = (char *)(uintptr_t)snapshot->label;
+	begin.trigger = (char *)(uintptr_t)snapshot->trigger;
+	begin.gc = (uint64_t)mono_gc_collection_count(mono_gc_max_generation());
+	begin.generation = (uint32_t)mono_gc_max_generation();
+	begin.is_stats_only = snapshot->is_stats_only;
+	error = put(HS_FRAME_SNAPSHOT_BEGIN, &record, current.begin_ns);
+	return error ? error : flush(HS_FRAME_SNAPSHOT_BEGIN);
+}
+
+static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_totals *walk,
+		   const struct hs_root_totals *roots)
+{
+	Heapshot__SnapshotEnd end = HEAPSHOT__SNAPSHOT_END__INIT;
+	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
+	const uint64_t now_ns = hs_clock_ns();
+	int error;
+
+	record.body_case = HEAPSHOT__RECORD__BODY_SNAPSHOT_END;
+	record.snapshot_end = &end;
+	end.id = current.id;
+	end.label = (char *)(uintptr_t)snapshot->label;
+	end.trigger = (char *)(uintptr_t)snapshot->trigger;
+	end.objects = walk->n_objects;
+	end.references = walk->n_references;
+	end.bytes = walk->bytes;
+	end.slot_bytes = walk->slot_bytes;
+	end.object_hash = walk->hash;
+	end.object_batches = walk->n_batches;
+	end.ephemeron_edges = walk->n_ephemerons;
+	end.ephemeron_batches = walk->n_ephemeron_batches;
+	end.roots = roots->n_roots;
+	end.n_roots_by_kind = HEAPSHOT__ROOT_KIND__ROOT_KIND_OTHER + 1;
+	end.roots_by_kind = (uint64_t *)(uintptr_t)roots->by_kind;
+	end.unresolved_roots = roots->n_unresolved;
+	end.root_batches = roots->n_batches;
+	end.heap_bytes = (uint64_t)mono_gc_get_heap_size();
+	end.pause_ns = end.walk_ns = now_ns - current.begin_ns;
+	end.duration_ns = now_ns - snapshot->asked_ns;
+	error = put(HS_FRAME_SNAPSHOT_END, &record, now_ns);
+	return error ? error : flush(HS_FRAME_SNAPSHOT_END);
+}
+
+static int write_snapshot(const struct hs_snapshot *snapshot)
+{
+	struct hs_root_totals roots = {0};
+	struct hs_walk walk = {
+		.snapshot = current.id,
+		.is_stats_only = snapshot->is_stats_only,
+		.roots = &root_set,
+		.put_objects = put_objects,
+		.put_ephemerons = put_ephemerons,
+		.put_strings = put_strings,
+		.put_totals = put_totals,
+	};
+	int error;
+
+	if (!hs_root_set_fill(&root_set))
+		return -ENOMEM;
+	hs_stream_set_snapshot(hs_recorder.stream, (uint32_t)current.id);
+	/* Names first, so that a reader that stops here has them. */
+	error = hs_drain(deadline());
+	if (!error)
+		error = flush(HS_FRAME_METADATA);
+	if (!error)
+		error = flush(HS_FRAME_EVENTS);
+	if (!error)
+		error = put_begin(snapshot);
+	if (!error)
+		error = hs_walk_run(&walk);
+	if (!error && snapshot->is_stats_only)
+		error = flush_totals();
+	if (!error && !snapshot->is_stats_only)
+		error = hs_roots_write(&root_set, current.id, put_roots, &roots);
+	if (!error)
+		error = flush(HS_FRAME_SNAPSHOT_BODY);
+	if (!error)
+		error = put_end(snapshot, &walk.totals, &roots);
+	if (error)
+		hs_stream_discard(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY);
+	return error;
+}
+
+static void check_limits(void)
+{
+	const struct hs_options *options = &hs_recorder.options;
+
+	if ((options->max_snapshots &&
+	     atomic_load(&hs_recorder.n_snapshots) >= options->max_snapshots) ||
+	    (options->max_size_bytes && hs_recorder.sink.bytes >= options->max_size_bytes)) {
+		int expected = 0;
+		atomic_store(&hs_recorder.is_limit_reached, 1);
+		atomic_compare_exchange_strong(&hs_recorder.is_closing, &expected,
+					       HEAPSHOT__END_REASON__END_REASON_LIMIT + 1);
+	}
+}
+
+int hs_snapshot_take(struct hs_snapshot *snapshot)
+{
+	int error = -EBUSY;
+
+	/* A child that forked without our knowing has our descriptors and none of our threads. */
+	if (getpid() != hs_recorder.pid)
+		return -ENOTCONN;
+	current.begin_ns = hs_clock_ns();
+	current.stall_ns = HS_STALL_LIMIT_NS;
+	current.n_totals = 0;
+	snapshot->id = ++hs_recorder.last_snapshot;
+	current.id = snapshot->id;
+	if (hs_own(HS_OWNER_LIMIT_NS)) {
+		current.is_file = hs_recorder.sink.is_regular;
+		error = hs_recorder.error ? hs_recorder.error : write_snapshot(snapshot);
+		if (!error) {
+			atomic_fetch_add(&hs_recorder.n_snapshots, 1);
+			check_limits();
+		}
+		hs_disown();
+	}
+	if (error) {
+		atomic_fetch_add(&hs_recorder.n_dropped, 1);
+		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS, 1);
+	}
+	hs_late_publish();
+	hs_wake(hs_recorder.wake_writer);
+	return error;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The control socket: one request line, one reply line.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include "profiler/control.h"
+#include "profiler/message.h"
+#include "profiler/recorder.h"
+#include "profiler/request.h"
+
+/* Longest wait for a client's line, and for its snapshot. */
+#define LINE_WAIT_MS 1000
+#define TAKE_WAIT_NS (30 * HS_NS_PER_S)
+
+/* $XDG_RUNTIME_DIR/heapshot, else /tmp/heapshot-UID: ours alone. */
+static bool default_path(char *path, size_t size)
+{
+	const char *runtime = getenv("XDG_RUNTIME_DIR");
+	char folder[64 + 108];
+	struct stat status;
+
+	if (runtime && *runtime == '/')
+		snprintf(folder, sizeof folder, "%.128s/heapshot", runtime);
+	else
+		snprintf(folder, sizeof folder, "/tmp/heapshot-%lu", (unsigned long)geteuid());
+	if (mkdir(folder, 0700) < 0 && errno != EEXIST)
+		return false;
+	/* In /tmp another user may have made it before us. */
+	if (lstat(folder, &status) < 0 || !S_ISDIR(status.st_mode) || status.st_uid != geteuid() ||
+	    (status.st_mode & 0077)) {
+		errno = EACCES;
+		return false;
+	}
+	return snprintf(path, size, "%s/%ld.sock", folder, (long)getpid()) < (int)size;
+}
+
+bool hs_socket_open(struct hs_socket *sock)
+{
+	const char *option = hs_recorder.options.control;
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	mode_t mask;
+
+	sock->fd = -1;
+	sock->path[0] = 0;
+	if (strcmp(option, "off") == 0)
+		return true;
+	if (strcmp(option, "auto") == 0) {
+		if (!default_path(address.sun_path, sizeof address.sun_path))
+			goto failed;
+	} else if (strlen(option) >= sizeof address.sun_path) {
+		errno = ENAMETOOLONG;
+		goto failed;
+	} else {
+		strcpy(address.sun_path, option);
+	}
+	sock->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sock->fd < 0)
+		goto failed;
+	/* What an earlier process of this number left behind. */
+	if (strcmp(option, "auto") == 0)
+		unlink(address.sun_path);
+	mask = umask(0177);
+	if (bind(sock->fd, (struct sockaddr *)&address, sizeof address) < 0) {
+		umask(mask);
+		goto failed;
+	}
+	umask(mask);
+	strcpy(sock->path, address.sun_path);
+	if (listen(sock->fd, 8) == 0)
+		return true;
+failed:
+	hs_message("no control socket: %s; `heapshot take` will not work, control=off silences this",
+		   strerror(errno));
+	hs_socket_close(sock);
+	return false;
+}
+
+void hs_socket_close(struct hs_socket *sock)
+{
+	if (sock->fd >= 0)
+		close(sock->fd);
+	if (*sock->path)
+		unlink(sock->path);
+	sock->fd = -1;
+	sock->path[0] = 0;
+}
+
+static bool is_allowed(int client)
+{
+	struct ucred peer;
+	socklen_t size = sizeof peer;
+
+	return getsockopt(client, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 &&
+	       (peer.uid == geteuid() || peer.uid == 0);
+}
+
+/* Reads up to the end of the line; false when it does not come, or is too long. */
+static bool read_line(int client, char *line, size_t size)
+{
+	const uint64_t end = hs_clock_ns() + LINE_WAIT_MS * HS_NS_PER_MS;
+	struct pollfd wait = {.fd = client, .events = POLLIN};
+	size_t length = 0;
+	ssize_t n;
+
+	while (length + 1 < size && hs_clock_ns() < end) {
+		char *newline;
+		if (poll(&wait, 1, LINE_WAIT_MS / 10) <= 0)
+			continue;
+		n = read(client, line + length, size - 1 - length);
+		if (n <= 0)
+			return false;
+		length += (size_t)n;
+		line[length] = 0;
+		newline = strchr(line, '\n');
+		if (newline) {
+			*newline = 0;
+			return true;
+		}
+	}
+	return false;
+}
+
+static const char *text_of(int64_t error)
+{
+	switch (error) {
+	case -ETIMEDOUT: return "no collection came about within the time limit; is the program stopped?";
+	case -ESHUTDOWN: return "the runtime is shutting down";
+	case -EBUSY: return "too many requests wait already";
+	case -EDQUOT: return "max-snapshots or max-size was reached";
+	case -ENOTCONN: return "nothing is being recorded";
+	default: return "the snapshot was not finished: the output was too slow or failed";
+	}
+}
+
+static void take(int client, const char *label, bool is_stats_only, void (*drive)(void))
+{
+	const uint64_t end = hs_clock_ns() + TAKE_WAIT_NS;
+	struct hs_request *request = NULL;
+	int64_t result = -EBUSY;
+
+	if (!hs_is_recording())
+		result = atomic_load(&hs_recorder.is_limit_reached) ? -EDQUOT : -ENOTCONN;
+	else if (atomic_load(&hs_recorder.phase) == HS_PHASE_SHUTDOWN)
+		result = -ESHUTDOWN;
+	else
+		request = hs_request_open(HS_TRIGGER_CONTROL, label, is_stats_only);
+	if (request) {
+		while (!hs_request_is_done(request) && hs_clock_ns() < end && hs_is_recording())
+			drive();
+		result = hs_request_close(request);
+	}
+	if (result > 0)
+		dprintf(client, "ok %lld\n", (long long)result);
+	else
+		dprintf(client, "error %s\n", text_of(result));
+}
+
+static void answer(int client, const char *line, void (*drive)(void))
+{
+	if (strcmp(line, "take") == 0 || strncmp(line, "take ", 5) == 0) {
+		take(client, line[4] ? line + 5 : "", false, drive);
+	} else if (strcmp(line, "stats") == 0 || strncmp(line, "stats ", 6) == 0) {
+		take(client, line[5] ? line + 6 : "", true, drive);
+	} else if (strcmp(line, "flush") == 0) {
+		hs_wake(hs_recorder.wake_writer);
+		dprintf(client, "ok\n");
+	} else if (strcmp(line, "status") == 0) {
+		dprintf(client, "ok %s to %s, %llu snapshots, %llu lost records\n",
+			hs_is_recording() ? "recording" : "not recording", hs_recorder.output,
+			(unsigned long long)atomic_load(&hs_recorder.n_snapshots),
+			(unsigned long long)atomic_load(&hs_recorder.lost_ever));
+	} else {
+		dprintf(client, "error unknown request; known are take, stats, flush and status\n");
+	}
+}
+
+void hs_socket_serve(struct hs_socket *sock, void (*drive)(void))
+{
+	char line[HS_LABEL_MAX + 16];
+	int client = accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC);
+
+	if (client < 0)
+		return;
+	if (!is_allowed(client))
+		dprintf(client, "error this process belongs to another user\n");
+	else if (!read_line(client, line, sizeof line))
+		dprintf(client, "error a request is one line of at most %u bytes\n", HS_LABEL_MAX);
+	else
+		answer(client, line, drive);
+	close(client);
+}

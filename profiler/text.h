@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Texts for the file: valid UTF-8 of bounded length.
+ */
+#ifndef HEAPSHOT_PROFILER_TEXT_H
+#define HEAPSHOT_PROFILER_TEXT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* A text ready for the file; free() it.  text is never NULL unless memory was short. */
+struct hs_text {
+	char *text;
+	size_t bytes;         /* without the zero byte */
+	uint64_t whole_bytes; /* of the whole text, if it was cut, else 0 */
+	uint64_t whole_hash;  /* FNV-1a 64 of the whole text, if it was cut */
+};
+
+/*
+ * Copies TEXT (NULL counts as ""): invalid bytes become U+FFFD; longer than
+ * MAX bytes it is cut in the middle and joined by U+2026.  Allocates: for
+ * running threads only.
+ */
+struct hs_text hs_text_copy(const char *text, size_t max);
+
+#endif

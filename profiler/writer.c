@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The writer thread: owns the stream while the world runs, brings the log to
+ * the output every quarter of a second or when it is half full, says what has
+ * to be said, and closes the output at the end.
+ *
+ * The runtime does not know this thread, so it is never suspended.  While it
+ * is the owner it neither allocates nor prints: a suspended thread may hold
+ * those locks, and the collecting thread would wait for us.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profiler/header.h"
+#include "profiler/losses.h"
+#include "profiler/message.h"
+#include "profiler/recorder.h"
+
+/* A slow reader is waited for in slices, so that the collecting thread gets its turn. */
+#define SLICE_NS (20 * HS_NS_PER_MS)
+
+static int write_out(uint64_t deadline_ns)
+{
+	int error = hs_drain(deadline_ns);
+
+	if (!error)
+		error = hs_losses_put(deadline_ns);
+	/* Metadata first: a reader then meets names before it needs them. */
+	if (!error)
+		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_METADATA, deadline_ns);
+	if (!error)
+		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_EVENTS, deadline_ns);
+	return error;
+}
+
+static int advice_of(int error, const char **advice)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		*advice = "free some space, or give another output";
+		break;
+	case EFBIG:
+		*advice = "raise the limit of file sizes (ulimit -f), or use max-size";
+		break;
+	case EPIPE:
+		*advice = "the reader of the output ended";
+		break;
+	default:
+		*advice = "give another output";
+	}
+	return error;
+}
+
+/* The output failed: recording ends here, the program goes on. */
+static void fail(int error)
+{
+	const char *advice;
+
+	hs_recorder.error = error;
+	atomic_store(&hs_recorder.state, HS_STATE_OFF);
+	advice_of(-error, &advice);
+	hs_message("recording to %s ended: %s; %s", hs_recorder.output, strerror(-error), advice);
+}
+
+static bool is_failure(int error)
+{
+	return error && error != -EAGAIN;
+}
+
+static void step(void)
+{
+	int error;
+
+	if (atomic_load(&hs_recorder.is_owner_wanted) || !hs_own(0))
+		return;
+	error = write_out(hs_clock_ns() + SLICE_NS);
+	hs_disown();
+	if (!error)
+		atomic_fetch_add(&hs_recorder.n_writer_rounds, 1);
+	if (is_failure(error) && !hs_recorder.error)
+		fail(error);
+}
+
+static void say_end(int error)
+{
+	const char *why = hs_why_no_snapshot();
+
+	if (error == -ETIMEDOUT)
+		hs_message("%s did not take the recording within %llu s; its end is missing",
+			   hs_recorder.output, (unsigned long long)(HS_CLOSE_LIMIT_NS / HS_NS_PER_S));
+	else if (error)
+		hs_message("closing %s: %s", hs_recorder.output, strerror(-error));
+	if (why)
+		hs_message("%s holds no snapshot: %s", hs_recorder.output, why);
+	else if (atomic_load(&hs_recorder.n_dropped))
+		hs_message("%llu snapshots were not finished: the output was too slow, or memory was short",
+			   (unsigned long long)atomic_load(&hs_recorder.n_dropped));
+}
+
+static void finish(Heapshot__EndReason reason)
+{
+	const uint64_t deadline_ns = hs_clock_ns() + HS_CLOSE_LIMIT_NS;
+	int error = hs_recorder.error, close_error;
+
+	atomic_store(&hs_recorder.state, HS_STATE_ENDING);
+	while (!hs_own(HS_OWNER_LIMIT_NS) && hs_clock_ns() < deadline_ns)
+		;
+	if (!error)
+		error = write_out(deadline_ns);
+	if (!error)
+		error = hs_end_put(reason, deadline_ns);
+	close_error = hs_sink_close(&hs_recorder.sink, hs_clock_ns() < deadline_ns ?
+							       deadline_ns - hs_clock_ns() :
+							       HS_NS_PER_MS);
+	atomic_store(&hs_recorder.state, HS_STATE_OFF);
+	hs_disown();
+	if (error == -EAGAIN)
+		error = -ETIMEDOUT;
+	if (reason == HEAPSHOT__END_REASON__END_REASON_LIMIT)
+		hs_message("recording to %s ended: max-snapshots or max-size was reached",
+			   hs_recorder.output);
+	if (!hs_recorder.error)
+		say_end(error ? error : close_error);
+}
+
+void *hs_writer_main(void *unused)
+{
+	struct pollfd wake = {.fd = hs_recorder.wake_writer, .events = POLLIN};
+	uint64_t count;
+	int closing;
+
+	(void)unused;
+	for (;;) {
+		if (poll(&wake, 1, (int)(HS_FLUSH_NS / HS_NS_PER_MS)) > 0 &&
+		    read(wake.fd, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
+			break;
+		closing = atomic_load(&hs_recorder.is_closing);
+		if (closing) {
+			finish((Heapshot__EndReason)(closing - 1));
+			break;
+		}
+		if (hs_is_recording())
+			step();
+	}
+	atomic_store(&hs_recorder.is_closed, 1);
+	return NULL;
+}
