@@ -87,8 +87,6 @@ static void push_class(MonoClass *klass, bool is_late)
 		if (class->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_ARRAY ||
 		    class->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_POINTER)
 			class->element = (uintptr_t)mono_class_get_element_class(klass);
-		else if (class->kind != HEAPSHOT__TYPE_KIND__TYPE_KIND_STRING)
-			class->instance_size = (uint64_t)mono_class_instance_size(klass);
 		class->token = mono_class_get_type_token(klass);
 		class->is_late = is_late;
 		class->whole_bytes = name.whole_bytes;

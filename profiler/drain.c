@@ -92,7 +92,6 @@ static int drain_class(struct drain *drain, struct hs_log_entry *entry)
 	type.parent = hs_types_intern(types, class->parent);
 	type.rank = class->rank;
 	type.token = class->token;
-	type.instance_size_bytes = class->instance_size;
 	type.name_bytes = class->whole_bytes;
 	type.name_hash = class->whole_hash;
 	error = put(drain, HS_FRAME_METADATA, entry, &record);
@@ -107,7 +106,7 @@ static int drain_class(struct drain *drain, struct hs_log_entry *entry)
 #define FIELDS_AT_ONCE 128
 
 static int put_fields(struct drain *drain, struct hs_log_entry *entry, uint32_t id,
-		      Heapshot__Field *fields, size_t n)
+		      uint32_t instance_bytes, Heapshot__Field *fields, size_t n)
 {
 	Heapshot__TypeLayout layout = HEAPSHOT__TYPE_LAYOUT__INIT;
 	Heapshot__Field *pointers[FIELDS_AT_ONCE];
@@ -117,6 +116,7 @@ static int put_fields(struct drain *drain, struct hs_log_entry *entry, uint32_t 
 	for (i = 0; i < n; i++)
 		pointers[i] = &fields[i];
 	layout.type = id;
+	layout.instance_size_bytes = instance_bytes;
 	layout.n_field = n;
 	layout.field = pointers;
 	return put(drain, HS_FRAME_METADATA, entry, &record);
@@ -136,6 +136,8 @@ static int drain_layout(struct drain *drain, struct hs_log_entry *entry)
 
 	if (!type)
 		return -ENOMEM;
+	if (!layout->n_fields)
+		return put_fields(drain, entry, id, layout->instance_bytes, NULL, 0);
 	for (i = 0; i < layout->n_fields; i++) {
 		Heapshot__Field *out = &fields[n++];
 		field = (struct hs_field_entry *)(void *)at;
@@ -149,7 +151,7 @@ static int drain_layout(struct drain *drain, struct hs_log_entry *entry)
 		out->type = hs_types_intern(types, field->type);
 		if (n < FIELDS_AT_ONCE && i + 1 < layout->n_fields)
 			continue;
-		error = put_fields(drain, entry, id, fields, n);
+		error = put_fields(drain, entry, id, layout->instance_bytes, fields, n);
 		if (error)
 			return error;
 		n = 0;

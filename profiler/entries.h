@@ -31,7 +31,6 @@ enum hs_entry_kind {
 
 struct hs_class_entry {
 	uintptr_t klass, element, parent, image;
-	uint64_t instance_size;
 	uint64_t whole_bytes, whole_hash; /* of a name that was cut */
 	uint32_t kind;                    /* TypeKind */
 	uint32_t rank, token;
@@ -51,7 +50,7 @@ struct hs_field_entry {
 struct hs_layout_entry {
 	uintptr_t klass;
 	uint32_t n_fields;
-	uint32_t pad;
+	uint32_t instance_bytes;
 	/* struct hs_field_entry, one behind the other */
 };
 

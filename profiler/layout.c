@@ -81,6 +81,7 @@ static void push_one(MonoClass *klass)
 	struct hs_layout_entry *layout;
 	MonoClassField *field;
 	void *iterator = NULL, *ahead = NULL;
+	bool is_first = true;
 	char *at;
 
 	/* A class with very many fields is told in several entries. */
@@ -93,8 +94,9 @@ static void push_one(MonoClass *klass)
 				n++;
 			}
 		}
-		if (!n)
+		if (!n && !is_first)
 			return;
+		is_first = false;
 		entry = hs_push_begin(HS_ENTRY_LAYOUT, bytes,
 				      HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS);
 		if (!entry)
@@ -102,6 +104,8 @@ static void push_one(MonoClass *klass)
 		layout = hs_log_payload(entry);
 		layout->klass = (uintptr_t)klass;
 		layout->n_fields = n;
+		/* Known now; asking earlier would make the runtime begin what it is in the middle of. */
+		layout->instance_bytes = (uint32_t)mono_class_instance_size(klass);
 		at = (char *)(layout + 1);
 		while (n) {
 			field = mono_class_get_fields(klass, &iterator);

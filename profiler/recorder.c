@@ -91,15 +91,25 @@ static bool reserve_memory(void)
 	return true;
 }
 
-/* Threads of ours take no signals: those are the program's. */
+/*
+ * Threads of ours take none of the signals that a program sends or gets.  Those
+ * that the runtime uses to suspend threads stay open: the control thread is
+ * attached at times, and a stop of the world would wait for it for ever.
+ */
 static int start_thread(pthread_t *thread, void *(*run)(void *))
 {
-	sigset_t all, before;
+	static const int programs[] = {SIGHUP,	SIGINT,	 SIGQUIT, SIGPIPE, SIGALRM,   SIGTERM, SIGUSR1,
+				       SIGUSR2, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN,   SIGTTOU, SIGURG,
+				       SIGXFSZ, SIGPROF, SIGWINCH, SIGIO,  SIGVTALRM};
+	sigset_t blocked, before;
 	pthread_attr_t attributes;
+	size_t i;
 	int error;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
+	sigemptyset(&blocked);
+	for (i = 0; i < sizeof programs / sizeof *programs; i++)
+		sigaddset(&blocked, programs[i]);
+	pthread_sigmask(SIG_BLOCK, &blocked, &before);
 	pthread_attr_init(&attributes);
 	pthread_attr_setstacksize(&attributes, (size_t)256 << 10);
 	error = pthread_create(thread, &attributes, run, NULL);
