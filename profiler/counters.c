@@ -206,3 +206,9 @@ void hs_counters_install(void)
 	if (hs_recorder.options.events & HS_EVENTS_COUNTERS)
 		mono_counters_enable(-1);
 }
+
+void hs_counters_silence(void)
+{
+	if (hs_recorder.options.events & HS_EVENTS_COUNTERS)
+		mono_counters_enable(0);
+}

@@ -53,6 +53,7 @@ static void shutdown_begin(MonoProfiler *unused)
 {
 	(void)unused;
 	hs_gc_shutdown();
+	hs_counters_silence();
 }
 
 static void shutdown_end(MonoProfiler *unused)
