@@ -98,7 +98,7 @@ int heapshot_mark(const char *label)
 
 int heapshot_flush(void)
 {
-	const uint64_t end = hs_clock_ns() + HS_NS_PER_S;
+	const uint64_t end = hs_monotonic_ns() + HS_NS_PER_S;
 	const uint64_t rounds = atomic_load(&hs_recorder.n_writer_rounds);
 
 	if (!hs_is_recording())
@@ -109,7 +109,7 @@ int heapshot_flush(void)
 		hs_sleep_ns(HS_NS_PER_MS);
 		if (!hs_is_recording())
 			return fail(HEAPSHOT_NOT_RECORDING, "the output failed");
-		if (hs_clock_ns() > end)
+		if (hs_monotonic_ns() > end)
 			return fail(HEAPSHOT_TIMED_OUT, "the output did not take the events in time");
 	}
 	return HEAPSHOT_OK;

@@ -63,8 +63,8 @@ static void drive(void)
 	}
 	if (!notified_ns) {
 		mono_gc_finalize_notify();
-		notified_ns = hs_clock_ns();
-	} else if (hs_clock_ns() - notified_ns > FINALIZER_NS) {
+		notified_ns = hs_monotonic_ns();
+	} else if (hs_monotonic_ns() - notified_ns > FINALIZER_NS) {
 		/* It is blocked in a finalizer of the program. */
 		notified_ns = 0;
 		attached(collect);
@@ -75,10 +75,10 @@ static void drive(void)
 /* SIGTERM: the last snapshot, the end of the recording, and then the signal takes its way. */
 static void on_term(void)
 {
-	const uint64_t end = hs_clock_ns() + TERM_WAIT_NS;
+	const uint64_t end = hs_monotonic_ns() + TERM_WAIT_NS;
 
 	hs_request_post(HS_TRIGGER_TERM);
-	while (is_running() && hs_request_is_pending() && hs_clock_ns() < end)
+	while (is_running() && hs_request_is_pending() && hs_monotonic_ns() < end)
 		drive();
 	hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_SIGNAL);
 	hs_signals_raise_term();
@@ -86,7 +86,7 @@ static void on_term(void)
 
 static void on_timers(void)
 {
-	const uint64_t now = hs_clock_ns();
+	const uint64_t now = hs_monotonic_ns();
 	const uint64_t every_ns = hs_recorder.options.every_ms * HS_NS_PER_MS;
 	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
 
@@ -104,7 +104,7 @@ static void on_timers(void)
 
 static int timeout_ms(void)
 {
-	const uint64_t now = hs_clock_ns();
+	const uint64_t now = hs_monotonic_ns();
 	uint64_t until = next_counters_ns;
 
 	if (!is_running())

@@ -78,7 +78,7 @@ static void before_stop(uint32_t generation, mono_bool is_serial)
 static void take(void)
 {
 	struct hs_request *request = hs_request_take();
-	const uint64_t begin_ns = hs_clock_ns();
+	const uint64_t begin_ns = hs_monotonic_ns();
 	struct hs_snapshot snapshot = {
 		.trigger = request ? hs_trigger_name(request->trigger) : "gc",
 		.label = request ? request->label : "",
@@ -87,7 +87,7 @@ static void take(void)
 	};
 	int error = hs_snapshot_take(&snapshot);
 
-	last_snapshot_end_ns = hs_clock_ns();
+	last_snapshot_end_ns = hs_monotonic_ns();
 	last_snapshot_duration_ns = last_snapshot_end_ns - begin_ns;
 	if (request)
 		hs_request_done(request, snapshot.id, error);
@@ -104,7 +104,7 @@ static void ask_for_more(uint32_t generation, mono_bool is_serial)
 	if ((options->when & HS_WHEN_EVERY_GCS) && n_collections % options->every_gcs == 0)
 		hs_request_post(HS_TRIGGER_EVERY_GCS);
 	if ((options->when & HS_WHEN_GC) && generation == (uint32_t)mono_gc_max_generation() &&
-	    !is_serial && hs_clock_ns() - last_snapshot_end_ns >= pause_ns)
+	    !is_serial && hs_monotonic_ns() - last_snapshot_end_ns >= pause_ns)
 		hs_request_post(HS_TRIGGER_GC);
 	if (options->at_bytes) {
 		if (!next_at_bytes)

@@ -72,7 +72,7 @@ int hs_header_put(void)
 	header.system = system;
 	header.word_bytes = sizeof(void *);
 	header.pid = (uint64_t)hs_recorder.pid;
-	header.wall_start_unix_ns = wall_ns() - (hs_clock_ns() - hs_recorder.start_ns);
+	header.wall_start_unix_ns = wall_ns() - (hs_monotonic_ns() - hs_recorder.start_ns);
 	header.options = options.text ? options.text : text;
 	header.host_name = machine.nodename;
 	if (command.text)
@@ -113,7 +113,7 @@ int hs_end_put(Heapshot__EndReason reason, uint64_t deadline_ns)
 	end.snapshots = atomic_load(&hs_recorder.n_snapshots);
 	if (why)
 		end.note = (char *)(uintptr_t)why;
-	error = hs_stream_put(hs_recorder.stream, HS_FRAME_END, hs_since_start(hs_clock_ns()),
+	error = hs_stream_put(hs_recorder.stream, HS_FRAME_END, hs_since_start(hs_monotonic_ns()),
 			      &record, deadline_ns);
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_END, deadline_ns);
 }

@@ -34,7 +34,7 @@ int hs_losses_put(uint64_t deadline_ns)
 		loss.count = n;
 		loss.reason = (char *)(uintptr_t)reasons[kind];
 		error = hs_stream_put(hs_recorder.stream, HS_FRAME_EVENTS,
-				      hs_since_start(hs_clock_ns()), &record, deadline_ns);
+				      hs_since_start(hs_monotonic_ns()), &record, deadline_ns);
 		if (error)
 			return error;
 		atomic_fetch_sub(&hs_recorder.lost[kind], n);

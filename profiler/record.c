@@ -27,7 +27,7 @@ void hs_count_loss(Heapshot__LossKind kind, uint64_t n)
 
 bool hs_own(uint64_t limit_ns)
 {
-	const uint64_t end = hs_clock_ns() + limit_ns;
+	const uint64_t end = hs_monotonic_ns() + limit_ns;
 	unsigned n_tries = 0;
 	bool is_ours = false;
 	int expected;
@@ -38,7 +38,7 @@ bool hs_own(uint64_t limit_ns)
 			is_ours = true;
 			break;
 		}
-		if (!limit_ns || hs_clock_ns() >= end)
+		if (!limit_ns || hs_monotonic_ns() >= end)
 			break;
 		atomic_store(&hs_recorder.is_owner_wanted, 1);
 		if (n_tries++ < 100)
@@ -67,11 +67,11 @@ static bool make_room(uint64_t end)
 			hs_drain(0);
 			hs_disown();
 		}
-		return is_ours && hs_clock_ns() < end;
+		return is_ours && hs_monotonic_ns() < end;
 	}
 	hs_wake(hs_recorder.wake_writer);
 	hs_sleep_ns(HS_NS_PER_MS / 4);
-	return hs_is_recording() && hs_clock_ns() < end;
+	return hs_is_recording() && hs_monotonic_ns() < end;
 }
 
 struct hs_log_entry *hs_push_begin(enum hs_entry_kind kind, size_t payload_bytes,
@@ -83,7 +83,7 @@ struct hs_log_entry *hs_push_begin(enum hs_entry_kind kind, size_t payload_bytes
 
 	if (!hs_is_recording())
 		return NULL;
-	now = hs_clock_ns();
+	now = hs_monotonic_ns();
 	entry = hs_log_reserve(log, kind, payload_bytes, now);
 	while (!entry && payload_bytes <= hs_log_payload_max(log) && make_room(now + HS_LOG_WAIT_NS))
 		entry = hs_log_reserve(log, kind, payload_bytes, now);

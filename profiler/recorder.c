@@ -150,7 +150,8 @@ static void release(void)
 /* A forked child of the program has no writer, and the output is its parent's. */
 static void in_forked_child(void)
 {
-	atomic_store(&hs_recorder.state, HS_STATE_OFF);
+	if (atomic_exchange(&hs_recorder.state, HS_STATE_OFF) != HS_STATE_OFF)
+		hs_sink_forget(&hs_recorder.sink);
 }
 
 static void at_exit(void)
@@ -200,7 +201,7 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 		return HS_START_HELP;
 	if (!is_good)
 		return HS_START_REFUSED;
-	hs_recorder.start_ns = hs_clock_ns();
+	hs_recorder.start_ns = hs_monotonic_ns();
 	hs_recorder.pid = getpid();
 	hs_recorder.is_late = start->is_late;
 	if (start->is_late)
@@ -238,7 +239,7 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 
 void hs_recorder_end(Heapshot__EndReason reason)
 {
-	const uint64_t begin = hs_clock_ns(), end = begin + 2 * HS_CLOSE_LIMIT_NS;
+	const uint64_t begin = hs_monotonic_ns(), end = begin + 2 * HS_CLOSE_LIMIT_NS;
 	int expected = 0;
 
 	if (!hs_recorder.memory || getpid() != hs_recorder.pid)
@@ -246,11 +247,11 @@ void hs_recorder_end(Heapshot__EndReason reason)
 	atomic_compare_exchange_strong(&hs_recorder.is_closing, &expected, (int)reason + 1);
 	hs_wake(hs_recorder.wake_writer);
 	hs_wake(hs_recorder.wake_control);
-	while (!atomic_load(&hs_recorder.is_closed) && hs_clock_ns() < end)
+	while (!atomic_load(&hs_recorder.is_closed) && hs_monotonic_ns() < end)
 		hs_sleep_ns(HS_NS_PER_MS / 4);
 	/* Its socket goes with it.  It may be the one that ends the recording, or wait for a lock. */
 	while (hs_recorder.has_control && !pthread_equal(pthread_self(), hs_recorder.control) &&
 	       !atomic_load(&hs_recorder.is_control_closed) &&
-	       hs_clock_ns() < begin + HS_NS_PER_S / 2)
+	       hs_monotonic_ns() < begin + HS_NS_PER_S / 2)
 		hs_sleep_ns(HS_NS_PER_MS / 4);
 }

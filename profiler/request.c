@@ -46,7 +46,7 @@ void hs_request_post(enum hs_trigger trigger)
 		request->trigger = trigger;
 		request->label[0] = 0;
 		request->is_stats_only = false;
-		atomic_store(&request->asked_ns, hs_clock_ns());
+		atomic_store(&request->asked_ns, hs_monotonic_ns());
 		atomic_store(&request->state, PENDING);
 	} else if (atomic_load(&request->state) == TAKEN) {
 		atomic_store(&request->is_asked_again, 1);
@@ -73,7 +73,7 @@ static bool fill(struct hs_request *request, enum hs_trigger trigger, const char
 	request->snapshot = 0;
 	request->error = 0;
 	set_label(request, label);
-	atomic_store(&request->asked_ns, hs_clock_ns());
+	atomic_store(&request->asked_ns, hs_monotonic_ns());
 	atomic_store(&request->state, PENDING);
 	return true;
 }
@@ -140,7 +140,7 @@ void hs_request_done(struct hs_request *request, uint32_t snapshot, int error)
 {
 	if (request - slots < HS_N_UNATTENDED) {
 		if (atomic_exchange(&request->is_asked_again, 0) && !error) {
-			atomic_store(&request->asked_ns, hs_clock_ns());
+			atomic_store(&request->asked_ns, hs_monotonic_ns());
 			atomic_store(&request->state, PENDING);
 		} else {
 			atomic_store(&request->state, FREE);

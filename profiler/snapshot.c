@@ -34,12 +34,12 @@ static struct hs_root_set root_set;
  */
 static uint64_t deadline(void)
 {
-	return hs_clock_ns() + current.stall_ns;
+	return hs_monotonic_ns() + current.stall_ns;
 }
 
 static void account(uint64_t since_ns)
 {
-	const uint64_t took_ns = hs_clock_ns() - since_ns;
+	const uint64_t took_ns = hs_monotonic_ns() - since_ns;
 
 	if (!current.is_file)
 		current.stall_ns -= took_ns < current.stall_ns ? took_ns : current.stall_ns;
@@ -47,7 +47,7 @@ static void account(uint64_t since_ns)
 
 static int put(enum hs_frame_kind kind, Heapshot__Record *record, uint64_t time_ns)
 {
-	const uint64_t since_ns = hs_clock_ns();
+	const uint64_t since_ns = hs_monotonic_ns();
 	int error = hs_stream_put(hs_recorder.stream, kind, hs_since_start(time_ns), record,
 				  deadline());
 
@@ -57,7 +57,7 @@ static int put(enum hs_frame_kind kind, Heapshot__Record *record, uint64_t time_
 
 static int flush(enum hs_frame_kind kind)
 {
-	const uint64_t since_ns = hs_clock_ns();
+	const uint64_t since_ns = hs_monotonic_ns();
 	int error = hs_stream_flush(hs_recorder.stream, kind, deadline());
 
 	account(since_ns);
@@ -66,7 +66,7 @@ static int flush(enum hs_frame_kind kind)
 
 static uint8_t *reserve(uint32_t field, size_t bytes, int *error)
 {
-	const uint64_t since_ns = hs_clock_ns();
+	const uint64_t since_ns = hs_monotonic_ns();
 	uint8_t *out = hs_stream_put_raw(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY,
 					 hs_since_start(current.begin_ns), field, bytes, deadline(),
 					 error);
@@ -174,7 +174,7 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 {
 	Heapshot__SnapshotEnd end = HEAPSHOT__SNAPSHOT_END__INIT;
 	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
-	const uint64_t now_ns = hs_clock_ns();
+	const uint64_t now_ns = hs_monotonic_ns();
 	int error;
 
 	record.body_case = HEAPSHOT__RECORD__BODY_SNAPSHOT_END;
@@ -263,7 +263,7 @@ int hs_snapshot_take(struct hs_snapshot *snapshot)
 	/* A child that forked without our knowing has our descriptors and none of our threads. */
 	if (getpid() != hs_recorder.pid)
 		return -ENOTCONN;
-	current.begin_ns = hs_clock_ns();
+	current.begin_ns = hs_monotonic_ns();
 	current.stall_ns = HS_STALL_LIMIT_NS;
 	current.n_totals = 0;
 	snapshot->id = ++hs_recorder.last_snapshot;

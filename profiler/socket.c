@@ -108,12 +108,12 @@ static bool is_allowed(int client)
 /* Reads up to the end of the line; false when it does not come, or is too long. */
 static bool read_line(int client, char *line, size_t size)
 {
-	const uint64_t end = hs_clock_ns() + LINE_WAIT_MS * HS_NS_PER_MS;
+	const uint64_t end = hs_monotonic_ns() + LINE_WAIT_MS * HS_NS_PER_MS;
 	struct pollfd wait = {.fd = client, .events = POLLIN};
 	size_t length = 0;
 	ssize_t n;
 
-	while (length + 1 < size && hs_clock_ns() < end) {
+	while (length + 1 < size && hs_monotonic_ns() < end) {
 		char *newline;
 		if (poll(&wait, 1, LINE_WAIT_MS / 10) <= 0)
 			continue;
@@ -145,7 +145,7 @@ static const char *text_of(int64_t error)
 
 static void take(int client, const char *label, bool is_stats_only, void (*drive)(void))
 {
-	const uint64_t end = hs_clock_ns() + TAKE_WAIT_NS;
+	const uint64_t end = hs_monotonic_ns() + TAKE_WAIT_NS;
 	struct hs_request *request = NULL;
 	int64_t result = -EBUSY;
 
@@ -156,7 +156,7 @@ static void take(int client, const char *label, bool is_stats_only, void (*drive
 	else
 		request = hs_request_open(HS_TRIGGER_CONTROL, label, is_stats_only);
 	if (request) {
-		while (!hs_request_is_done(request) && hs_clock_ns() < end && hs_is_recording())
+		while (!hs_request_is_done(request) && hs_monotonic_ns() < end && hs_is_recording())
 			drive();
 		result = hs_request_close(request);
 	}

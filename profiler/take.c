@@ -48,8 +48,8 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 		hs_late_name_all();
 	} else {
 		hs_wake(hs_recorder.wake_control);
-		for (end = hs_clock_ns() + WAIT_NS;
-		     !hs_request_is_done(request) && hs_clock_ns() < end && hs_is_recording();)
+		for (end = hs_monotonic_ns() + WAIT_NS;
+		     !hs_request_is_done(request) && hs_monotonic_ns() < end && hs_is_recording();)
 			hs_sleep_ns(HS_NS_PER_MS);
 	}
 	return hs_request_close(request);

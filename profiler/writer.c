@@ -78,7 +78,7 @@ static void step(void)
 
 	if (atomic_load(&hs_recorder.is_owner_wanted) || !hs_own(0))
 		return;
-	error = write_out(hs_clock_ns() + SLICE_NS);
+	error = write_out(hs_monotonic_ns() + SLICE_NS);
 	hs_disown();
 	if (!error)
 		atomic_fetch_add(&hs_recorder.n_writer_rounds, 1);
@@ -104,18 +104,18 @@ static void say_end(int error)
 
 static void finish(Heapshot__EndReason reason)
 {
-	const uint64_t deadline_ns = hs_clock_ns() + HS_CLOSE_LIMIT_NS;
+	const uint64_t deadline_ns = hs_monotonic_ns() + HS_CLOSE_LIMIT_NS;
 	int error = hs_recorder.error, close_error;
 
 	atomic_store(&hs_recorder.state, HS_STATE_ENDING);
-	while (!hs_own(HS_OWNER_LIMIT_NS) && hs_clock_ns() < deadline_ns)
+	while (!hs_own(HS_OWNER_LIMIT_NS) && hs_monotonic_ns() < deadline_ns)
 		;
 	if (!error)
 		error = write_out(deadline_ns);
 	if (!error)
 		error = hs_end_put(reason, deadline_ns);
-	close_error = hs_sink_close(&hs_recorder.sink, hs_clock_ns() < deadline_ns ?
-							       deadline_ns - hs_clock_ns() :
+	close_error = hs_sink_close(&hs_recorder.sink, hs_monotonic_ns() < deadline_ns ?
+							       deadline_ns - hs_monotonic_ns() :
 							       HS_NS_PER_MS);
 	atomic_store(&hs_recorder.state, HS_STATE_OFF);
 	hs_disown();
