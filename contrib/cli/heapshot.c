@@ -78,15 +78,16 @@ int cli_finish(int status)
 	bool has_failed = ferror(stdout) != 0;
 
 	errno = 0;
-	if (fflush(stdout) != 0 || has_failed) {
-		/* A reader that went away has seen what it wanted. */
-		if (errno == EPIPE)
-			return status;
-		cli_message("cannot write the output: %s",
-			    strerror(errno != 0 ? errno : EIO));
-		return CLI_IO;
-	}
-	return status;
+	if (fflush(stdout) == 0 && !has_failed)
+		return status;
+	/* stdio forgets why an earlier write failed; the same will fail again. */
+	if (errno == 0 && write(STDOUT_FILENO, "\n", 1) >= 0)
+		errno = EIO;
+	/* A reader that went away has seen what it wanted. */
+	if (errno == EPIPE)
+		return status;
+	cli_message("cannot write the output: %s", strerror(errno));
+	return CLI_IO;
 }
 
 bool cli_has_colour(void)

@@ -125,6 +125,6 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
 	/* A recording that was cut before its first whole snapshot has nothing to show. */
 	if (!heapshot_reader_summary(recording.reader)->has_end &&
 	    heapshot_reader_last_snapshot(recording.reader, 1) == NULL)
-		status = CLI_INCOMPLETE;
-	return recording_close(&recording, status);
+		recording.status = CLI_INCOMPLETE;
+	return recording_close(&recording, CLI_OK);
 }

@@ -86,7 +86,7 @@ static int parse(const struct cli_command *command, int argc, char **argv, struc
 		} else if (strncmp(word, "--options=", 10) == 0) {
 			is_list = true;
 			value = word + 10;
-		} else if (strncmp(word, "--", 2) != 0) {
+		} else if (value == NULL && strncmp(word, "--", 2) != 0) {
 			return cli_usage(command, "unknown option '%s'", word);
 		}
 		if (is_output && (*value == '\0' || *value == '|' || *value == '#'))

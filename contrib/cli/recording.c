@@ -144,7 +144,8 @@ static void say_issues(struct recording *recording)
 		char text[512];
 
 		is_truncated = is_truncated || issues[i].kind == HEAPSHOT_ISSUE_TRUNCATED;
-		if (recording_is_damage(&issues[i]) && recording->status == CLI_OK)
+		if (recording_is_damage(&issues[i]) &&
+		    (recording->status == CLI_OK || recording->status == CLI_INCOMPLETE))
 			recording->status = CLI_DAMAGED;
 		if (i < recording->n_said || (issues[i].kind == HEAPSHOT_ISSUE_NO_END && is_truncated))
 			continue;
