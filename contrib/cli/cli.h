@@ -93,6 +93,7 @@ int cli_help(const struct cli_command *command, int argc, char **argv);
 int cli_parse(const struct cli_command *command, int argc, char **argv, int min_operands,
 	      int max_operands, struct cli_arguments *arguments);
 void cli_print_help(const struct cli_command *command, FILE *out);
+void cli_print_completion(void);
 
 /* A number of bytes with a unit, "64M"; false when it is none. */
 bool cli_parse_size(const char *text, uint64_t *bytes);

@@ -48,26 +48,10 @@ void cli_print_help(const struct cli_command *command, FILE *out)
 	      out);
 }
 
-/* The words of the shell's completion: a line a command, "NAME OPTION...". */
-static void print_completion(void)
-{
-	const struct cli_command *command;
-	size_t i;
-
-	for (command = cli_commands; command->name != NULL; command++) {
-		fputs(command->name, stdout);
-		for (i = 0; i < cli_n_options; i++)
-			if (command->options & cli_options[i].option)
-				printf(" --%s%s", cli_options[i].name,
-				       cli_options[i].argument ? "=" : "");
-		putchar('\n');
-	}
-}
-
 int cli_help(const struct cli_command *command, int argc, char **argv)
 {
 	if (argc == 2 && strcmp(argv[1], "--completion") == 0) {
-		print_completion();
+		cli_print_completion();
 		return cli_finish(CLI_OK);
 	}
 	if (argc > 2)

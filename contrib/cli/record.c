@@ -16,6 +16,7 @@
 
 #include "contrib/cli/cli.h"
 #include "contrib/cli/json.h"
+#include "profiler/options.h"
 
 static volatile sig_atomic_t child_pid;
 
@@ -53,6 +54,24 @@ struct record {
 	bool is_json;
 	char **program;
 };
+
+/* What the module would refuse, and then let the program run unrecorded. */
+static int check_options(const struct cli_command *command, const char *options)
+{
+	struct hs_options *parsed;
+	char message[512];
+	bool is_good;
+
+	if (options == NULL)
+		return CLI_OK;
+	parsed = malloc(sizeof(*parsed));
+	if (parsed == NULL)
+		return CLI_OK; /* the module will say it */
+	hs_options_init(parsed);
+	is_good = hs_options_parse(parsed, options, message, sizeof(message));
+	free(parsed);
+	return is_good ? CLI_OK : cli_usage(command, "%s", message);
+}
 
 /* Options up to "--" or the first operand; the module's own are passed on. */
 static int parse(const struct cli_command *command, int argc, char **argv, struct record *record)
@@ -111,7 +130,7 @@ static int parse(const struct cli_command *command, int argc, char **argv, struc
 		cli_message("out of memory");
 		return CLI_IO;
 	}
-	return CLI_OK;
+	return check_options(command, record->options);
 }
 
 static bool is_mono(const char *program)

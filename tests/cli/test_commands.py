@@ -15,15 +15,41 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    words = run("help", "--completion").out
     for command in "list top roots events dump verify doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
-        assert re.search(r"^%s\b" % command, words, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
         assert page.startswith("heapshot " + command)
     assert "--limit" in run("help", "top").out
     assert run(status=USAGE).out == ""
+
+
+def complete(*words):
+    """What bash offers for the last of WORDS."""
+    script = write("completion", run("help", "--completion").out.encode())
+    quoted = " ".join("'%s'" % word for word in words)
+    out = subprocess.run(
+        ["bash", "-c", ". '%s'; COMP_WORDS=(%s); COMP_CWORD=%d; _heapshot; "
+         "printf '%%s\\n' \"${COMPREPLY[@]}\"" % (script, quoted, len(words) - 1)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, cwd=cli.folder)
+    assert out.returncode == 0 and out.stderr == b"", out
+    return out.stdout.decode().split()
+
+
+@test
+def completion():
+    assert complete("heapshot", "t") == ["top", "take"]
+    assert "--by=" in complete("heapshot", "top", "--")
+    assert "--by=" not in complete("heapshot", "list", "--")
+    assert complete("heapshot", "top", "--by", "=", "c") == ["count"]
+    assert complete("heapshot", "top", "--by", "=") == ["bytes", "count"]
+    assert "shutdown" in complete("heapshot", "record", "--snapshot", "=")
+    assert "--strict" in complete("heapshot", "record", "--st")
+    assert "heapshot-cli-no" not in complete("heapshot", "record", "--", "ba")
+    assert "bash" in complete("heapshot", "record", "--", "bas")
+    assert complete("heapshot", "help", "ver") == ["verify"]
+    recording("good")
+    assert complete("heapshot", "top", "go") == ["good.hs"]
 
 
 @test

@@ -31,8 +31,11 @@ def record_puts_the_module_behind_mono():
     assert out.split("\n")[:5] == ["[--profile=heapshot:snapshot=gc+5s,strict,output=a\\,b.hs]",
                                    "[--gc=sgen]", "[app.exe]", "[--json]", "[-o]"]
     assert run("record", mono, status=3).out == "[--profile=heapshot]\n"
-    assert "[--profile=heapshot:events=gc,ring=1M]" in run(
-        "record", "--options", "events=gc,ring=1M", mono, status=3).out
+    assert "[--profile=heapshot:events=gc,memory=4M]" in run(
+        "record", "--options", "events=gc,memory=4M", mono, status=3).out
+    # A mistake is told before the program runs.
+    result = run("record", "--snapshto=gc", mono, status=USAGE)
+    assert result.out == "" and "snapshot" in result.err, result.err
     # Found by the PATH too.
     environment = dict(os.environ, PATH=os.path.dirname(mono) + ":/usr/bin:/bin")
     assert "[app.exe]" in run("record", "mono", "app.exe", status=3, env=environment).out
