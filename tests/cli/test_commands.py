@@ -53,6 +53,19 @@ def completion():
 
 
 @test
+def manual_has_all():
+    page = read(os.path.join(cli.SOURCE, "doc/heapshot.1.scd")).decode()
+    for line in run("--help").out.splitlines():
+        command = re.match(r"  (\w+) +\w", line)
+        if not command or command.group(1) == "Reads":
+            continue
+        name = command.group(1)
+        assert re.search(r"^\*%s\*" % name, page, re.M), name
+        for option in re.findall(r"^  .*--([a-z]+)[ =\n]", run("help", name).out, re.M):
+            assert "--%s*" % option in page, (name, option)
+
+
+@test
 def usage_is_2_in_one_line():
     good = recording("good")
     for arguments in (["nonsense"], ["--nonsense"], ["top"], ["top", good, good],
