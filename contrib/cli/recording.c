@@ -168,7 +168,9 @@ static int fail(struct recording *recording, enum heapshot_read_result result)
 			    heapshot_reader_error(recording->reader));
 	else
 		cli_message("%s: %s%s", recording->path, heapshot_reader_error(recording->reader),
-			    result == HEAPSHOT_READ_MEMORY ? "; refused" : "");
+			    result != HEAPSHOT_READ_MEMORY ? "" :
+			    recording->has_memory	   ? "; give more by --memory" :
+							     "; refused");
 	return recording_status(result);
 }
 
@@ -260,7 +262,7 @@ int recording_open(struct recording *recording, const struct cli_command *comman
 
 	/* A reader that goes away ends us quietly. */
 	signal(SIGPIPE, SIG_DFL);
-	*recording = (struct recording){0};
+	*recording = (struct recording){.has_memory = (command->options & CLI_MEMORY) != 0};
 	status = split_name(recording, command, arguments, want);
 	if (status != CLI_OK) {
 		free(recording->copy);

@@ -15,6 +15,7 @@ struct recording {
 	const char *selector;   /* what stood behind the @, or --snapshot */
 	const struct heapshot_snapshot *snapshot;
 	size_t n_said;          /* issues that were printed */
+	bool has_memory;        /* the command takes --memory */
 	int status;
 };
 

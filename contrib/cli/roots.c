@@ -52,15 +52,6 @@ static int by_count(const void *left, const void *right)
 	return order != 0 ? order : by_name(left, right);
 }
 
-static int by_source(const void *left, const void *right)
-{
-	const struct heapshot_root *a = left, *b = right;
-
-	if (a->source != b->source)
-		return a->source < b->source ? -1 : 1;
-	return (a->type > b->type) - (a->type < b->type);
-}
-
 /* Keeps the groups whose object's type the filter lets through; returns how many. */
 static size_t keep_wanted(struct group *groups, size_t n, const char *filter)
 {
@@ -75,48 +66,96 @@ static size_t keep_wanted(struct group *groups, size_t n, const char *filter)
 	return out;
 }
 
-/*
- * Groups the roots; returns how many groups there are, SIZE_MAX without
- * memory.  The roots are sorted in a copy of pointers' size each.
- */
+/* Roots counted by source and type of the object: open addressing. */
+struct counts {
+	struct count {
+		uint32_t source, type;
+		uint64_t count; /* 0: free */
+	} *list;
+	size_t n, room; /* room: a power of two */
+};
+
+static struct count *find_count(const struct counts *counts, uint32_t source, uint32_t type)
+{
+	uint64_t hash = ((uint64_t)source << 32 | type) * 0x9E3779B97F4A7C15ull;
+	size_t i = (size_t)(hash >> 20);
+
+	for (;; i++) {
+		struct count *count = &counts->list[i & (counts->room - 1)];
+
+		if (count->count == 0 || (count->source == source && count->type == type))
+			return count;
+	}
+}
+
+static bool grow_counts(struct counts *counts)
+{
+	struct counts old = *counts;
+	size_t i;
+
+	counts->room = old.room != 0 ? old.room * 2 : 256;
+	counts->list = calloc(counts->room, sizeof(*counts->list));
+	if (counts->list == NULL) {
+		*counts = old;
+		return false;
+	}
+	for (i = 0; i < old.room; i++)
+		if (old.list[i].count != 0)
+			*find_count(counts, old.list[i].source, old.list[i].type) = old.list[i];
+	free(old.list);
+	return true;
+}
+
+static bool count_roots(const struct heapshot_roots *roots, struct counts *counts)
+{
+	size_t i;
+
+	for (i = 0; i < roots->n_roots; i++) {
+		const struct heapshot_root *root = &roots->roots[i];
+		struct count *count;
+
+		if (counts->n * 2 >= counts->room && !grow_counts(counts))
+			return false;
+		count = find_count(counts, root->source, root->type);
+		counts->n += count->count == 0;
+		count->source = root->source;
+		count->type = root->type;
+		count->count++;
+	}
+	return true;
+}
+
+/* Groups the roots; returns how many groups there are, SIZE_MAX without memory. */
 static size_t make_groups(const struct recording *recording, const struct heapshot_roots *roots,
 			  struct group **groups)
 {
-	struct heapshot_root *sorted = malloc((roots->n_roots + 1) * sizeof(*sorted));
-	size_t n = 0, out = 0, room, i;
+	struct counts counts = {0};
+	size_t n = 0, out = 0, i;
 
 	*groups = NULL;
-	if (sorted == NULL)
-		return SIZE_MAX;
-	memcpy(sorted, roots->roots, roots->n_roots * sizeof(*sorted));
-	qsort(sorted, roots->n_roots, sizeof(*sorted), by_source);
-	for (i = 0, room = 1; i < roots->n_roots; i++)
-		room += i == 0 || by_source(&sorted[i - 1], &sorted[i]) != 0;
-	*groups = calloc(room, sizeof(**groups));
-	if (*groups == NULL) {
-		free(sorted);
+	if (!count_roots(roots, &counts) ||
+	    (*groups = calloc(counts.n + 1, sizeof(**groups))) == NULL) {
+		free(counts.list);
 		return SIZE_MAX;
 	}
-	for (i = 0; i < roots->n_roots; i++) {
-		const struct heapshot_root_source *source = &roots->sources[sorted[i].source];
+	for (i = 0; i < counts.room; i++) {
+		const struct count *count = &counts.list[i];
+		const struct heapshot_root_source *source = &roots->sources[count->source];
 		struct group *group = &(*groups)[n];
 
-		if (i > 0 && by_source(&sorted[i - 1], &sorted[i]) == 0) {
-			group[-1].count++;
+		if (count->count == 0)
 			continue;
-		}
 		group->kind = *source->kind_text ? source->kind_text :
 						   heapshot_root_kind_name(source->kind);
 		group->name = source->name;
-		group->count = 1;
-		if (sorted[i].type != 0)
-			group->type = recording_type_name(recording, sorted[i].type,
-							  group->unnamed);
+		group->count = count->count;
+		if (count->type != 0)
+			group->type = recording_type_name(recording, count->type, group->unnamed);
 		if (group->type == group->unnamed)
 			group->type = ""; /* groups move; type_of finds it again */
 		n++;
 	}
-	free(sorted);
+	free(counts.list);
 	qsort(*groups, n, sizeof(**groups), by_name);
 	for (i = 0; i < n; i++) {
 		if (out > 0 && by_name(&(*groups)[out - 1], &(*groups)[i]) == 0)

@@ -331,7 +331,7 @@ struct heapshot_root {
 };
 
 struct heapshot_roots {
-	const struct heapshot_root *roots;
+	const struct heapshot_root *roots; /* in the order of object and address */
 	size_t n_roots;
 	const struct heapshot_root_source *sources;
 	size_t n_sources;
@@ -339,7 +339,7 @@ struct heapshot_roots {
 
 /*
  * Reads the roots of a snapshot, and with a second pass over its objects the
- * types of what they hold.  Needs about 40 bytes of memory a root.
+ * types of what they hold.  Needs about 36 bytes of memory a root.
  * Returns as heapshot_reader_totals; ROOTS is valid until the next call for roots.
  */
 HEAPSHOT_READER_API enum heapshot_read_result

@@ -86,7 +86,7 @@ struct hs_root_table {
 	size_t room_encoded;
 	uint32_t *local;              /* source of the batch -> source of the table */
 	size_t room_local;
-	struct hs_idmap objects;      /* address -> type */
+	uint8_t *filter;
 	struct hs_arena arena;
 };
 

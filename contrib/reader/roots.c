@@ -20,6 +20,15 @@ const char *heapshot_root_kind_name(uint32_t kind)
 	return kind < sizeof(kind_names) / sizeof(*kind_names) ? kind_names[kind] : "unknown";
 }
 
+/* A bit for each object that is asked for, by a hash of its address: most rows
+ * of the second pass need no search. */
+#define FILTER_BYTES (256u << 10)
+
+static inline size_t filter_bit(uint64_t address)
+{
+	return (size_t)((address * 0x9E3779B97F4A7C15ull) >> 43);
+}
+
 void hs_roots_free(struct heapshot_reader *reader)
 {
 	struct hs_memory *memory = &reader->memory;
@@ -30,7 +39,7 @@ void hs_roots_free(struct heapshot_reader *reader)
 	hs_memory_release(memory, table->encoded, table->room_encoded * sizeof(*table->encoded));
 	hs_memory_release(memory, table->local, table->room_local * sizeof(*table->local));
 	hs_idmap_free(memory, &table->source_index);
-	hs_idmap_free(memory, &table->objects);
+	hs_memory_release(memory, table->filter, FILTER_BYTES);
 	hs_arena_free(memory, &table->arena);
 	*table = (struct hs_root_table){0};
 }
@@ -156,8 +165,7 @@ static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
 		return result;
 	while ((n = hs_root_next(&decoder, &root, &error)) > 0) {
 		if (!hs_memory_reserve(&reader->memory, &table->roots, table->n_roots,
-				       &table->room_roots, sizeof(*table->roots)) ||
-		    !hs_idmap_put(&reader->memory, &table->objects, root.object, 0))
+				       &table->room_roots, sizeof(*table->roots)))
 			return hs_fail_memory(reader);
 		table->roots[table->n_roots++] = (struct heapshot_root){
 			.address = root.address,
@@ -168,12 +176,87 @@ static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(reader, error);
 }
 
-/* Gives the types of a batch's objects to the addresses that are asked for. */
+static inline bool is_before(const struct heapshot_root *a, const struct heapshot_root *b)
+{
+	return a->object != b->object ? a->object < b->object : a->address < b->address;
+}
+
+static void sift_down(struct heapshot_root *roots, size_t at, size_t n)
+{
+	struct heapshot_root root = roots[at];
+
+	for (;;) {
+		size_t child = 2 * at + 1;
+
+		if (child >= n)
+			break;
+		if (child + 1 < n && is_before(&roots[child], &roots[child + 1]))
+			child++;
+		if (!is_before(&root, &roots[child]))
+			break;
+		roots[at] = roots[child];
+		at = child;
+	}
+	roots[at] = root;
+}
+
+/* A heap sort, since qsort may take as much memory again, uncounted. */
+static void sort_roots(struct heapshot_root *roots, size_t n)
+{
+	size_t i;
+
+	for (i = n / 2; i > 0; i--)
+		sift_down(roots, i - 1, n);
+	for (i = n; i > 1; i--) {
+		struct heapshot_root last = roots[i - 1];
+
+		roots[i - 1] = roots[0];
+		roots[0] = last;
+		sift_down(roots, 0, i - 1);
+	}
+}
+
+static bool prepare_search(struct heapshot_reader *reader)
+{
+	struct hs_root_table *table = &reader->roots;
+	size_t i;
+
+	table->filter = hs_memory_grow(&reader->memory, NULL, 0, FILTER_BYTES);
+	if (table->filter == NULL)
+		return false;
+	sort_roots(table->roots, table->n_roots);
+	for (i = 0; i < table->n_roots; i++) {
+		size_t bit = filter_bit(table->roots[i].object);
+
+		table->filter[bit / 8] |= (uint8_t)(1u << bit % 8);
+	}
+	return true;
+}
+
+/* Gives TYPE to the roots that hold the object at ADDRESS. */
+static void set_type(struct hs_root_table *table, uint64_t address, uint32_t type)
+{
+	size_t low = 0, high = table->n_roots;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (table->roots[middle].object < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	for (; low < table->n_roots && table->roots[low].object == address; low++)
+		table->roots[low].type = type;
+}
+
+/* Gives the types of a batch's objects to the roots that hold them. */
 static enum heapshot_read_result resolve_batch(struct heapshot_reader *reader,
 					       const struct heapshot_record *record)
 {
 	enum heapshot_read_result result =
 		heapshot_reader_begin_objects(reader, record, false, NULL);
+	const uint8_t *filter = reader->roots.filter;
 	struct hs_decoded_row row;
 	const char *error = NULL;
 	int n;
@@ -181,10 +264,10 @@ static enum heapshot_read_result resolve_batch(struct heapshot_reader *reader,
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	while ((n = hs_batch_next(reader->batch, &row, &error)) > 0) {
-		uint32_t *type = hs_idmap_find(&reader->roots.objects, row.address);
+		size_t bit = filter_bit(row.address);
 
-		if (type != NULL && !row.is_continuation)
-			*type = row.type;
+		if ((filter[bit / 8] >> bit % 8 & 1) && !row.is_continuation)
+			set_type(&reader->roots, row.address, row.type);
 	}
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(reader, error);
 }
@@ -229,18 +312,17 @@ enum heapshot_read_result heapshot_reader_roots(struct heapshot_reader *reader,
 	struct hs_root_table *table = &reader->roots;
 	enum heapshot_read_result result;
 	bool is_damaged = false;
-	size_t i;
 
 	*roots = (struct heapshot_roots){0};
 	hs_roots_free(reader);
 	result = pass(reader, snapshot, HEAPSHOT__RECORD__BODY_ROOT_BATCH, add_batch, &is_damaged);
+	if (result == HEAPSHOT_READ_OK && !prepare_search(reader))
+		result = hs_fail_memory(reader);
 	if (result == HEAPSHOT_READ_OK && table->n_roots > 0)
 		result = pass(reader, snapshot, HEAPSHOT__RECORD__BODY_OBJECT_BATCH, resolve_batch,
 			      &is_damaged);
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	for (i = 0; i < table->n_roots; i++)
-		table->roots[i].type = *hs_idmap_find(&table->objects, table->roots[i].object);
 	*roots = (struct heapshot_roots){
 		.roots = table->roots,
 		.n_roots = table->n_roots,

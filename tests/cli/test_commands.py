@@ -61,7 +61,7 @@ def manual_has_all():
             continue
         name = command.group(1)
         assert re.search(r"^\*%s\*" % name, page, re.M), name
-        for option in re.findall(r"^  .*--([a-z]+)[ =\n]", run("help", name).out, re.M):
+        for option in re.findall(r"^(?:  -\w, |      )--([a-z]+)", run("help", name).out, re.M):
             assert "--%s*" % option in page, (name, option)
 
 
