@@ -191,7 +191,9 @@ static void check_libraries(struct doctor *doctor)
 
 static void check_trial(struct doctor *doctor)
 {
-	char *arguments[] = {doctor->mono, (char[]){"--profile=heapshot:help"}, NULL};
+	/* Mono loads modules only when there is a program to run, even if it is missing. */
+	char *arguments[] = {doctor->mono, (char[]){"--profile=heapshot:help"},
+			     (char[]){"heapshot-doctor.exe"}, NULL};
 	char output[16384], detail[1024];
 	int status = process_read(arguments, 20, output, sizeof(output));
 
