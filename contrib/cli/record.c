@@ -181,8 +181,8 @@ static char **make_words(const struct record *record)
 	return words;
 }
 
-/* Starts the program; its pid, or a negative errno of exec or fork. */
-static pid_t start(char **words)
+/* Starts the program with the signals of MASK; its pid, or a negative errno. */
+static pid_t start(char **words, const sigset_t *mask)
 {
 	int ends[2], error = 0;
 	ssize_t n;
@@ -192,6 +192,7 @@ static pid_t start(char **words)
 		return -errno;
 	child = fork();
 	if (child == 0) {
+		sigprocmask(SIG_SETMASK, mask, NULL);
 		execvp(words[0], words);
 		error = errno;
 		n = write(ends[1], &error, sizeof(error));
@@ -263,6 +264,7 @@ int cli_record(const struct cli_command *command, int argc, char **argv)
 	struct sigaction ignore = {.sa_handler = SIG_IGN}, pass = {.sa_handler = pass_on};
 	struct record record = {0};
 	int status = parse(command, argc, argv, &record), wait_status;
+	sigset_t signals, before;
 	char **words;
 	pid_t child;
 
@@ -276,7 +278,14 @@ int cli_record(const struct cli_command *command, int argc, char **argv)
 		free(record.options);
 		return CLI_IO;
 	}
-	child = start(words);
+	/* Signals wait until we know whom to pass them on to. */
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGQUIT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, &before);
+	child = start(words, &before);
 	if (child < 0) {
 		cli_message("cannot run %s: %s", words[0], strerror(-child));
 		status = child == -ENOENT ? 127 : 126;
@@ -287,6 +296,7 @@ int cli_record(const struct cli_command *command, int argc, char **argv)
 		sigaction(SIGQUIT, &ignore, NULL);
 		sigaction(SIGTERM, &pass, NULL);
 		sigaction(SIGHUP, &pass, NULL);
+		sigprocmask(SIG_SETMASK, &before, NULL);
 		while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
 			;
 		child_pid = 0;
