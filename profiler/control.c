@@ -34,18 +34,28 @@ static bool is_running(void)
 	       !atomic_load(&hs_recorder.is_closing);
 }
 
-/*
- * Known to the runtime for the length of one call: an attached thread that
- * waits elsewhere would hold up every stop of the world.
- */
-static void attached(void (*run)(void))
+static void *attach_and_run(void *run)
 {
 	MonoThread *thread = mono_thread_attach(mono_get_root_domain());
 
-	if (!thread)
-		return;
-	run();
-	mono_thread_detach(thread);
+	if (thread) {
+		((void (*)(void))run)();
+		mono_thread_detach(thread);
+	}
+	return NULL;
+}
+
+/*
+ * Runs something on a thread that the runtime knows, and that lives for this
+ * one call: the runtime keeps a detached thread in its list until it ends, and
+ * one that waits for something else then would hold up every stop of the world.
+ */
+static void attached(void (*run)(void))
+{
+	pthread_t thread;
+
+	if (pthread_create(&thread, NULL, attach_and_run, (void *)run) == 0)
+		pthread_join(thread, NULL);
 }
 
 static void collect(void)

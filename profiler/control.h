@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * The control thread: requests from signals, timers and the socket, and the
- * counters.  It belongs to us and attaches to the runtime only to collect,
- * when the finalizer thread does not come to it.
+ * counters.  The runtime does not know it; a collection that the finalizer
+ * thread does not come to runs on a short-lived thread that is attached.
  */
 #ifndef HEAPSHOT_PROFILER_CONTROL_H
 #define HEAPSHOT_PROFILER_CONTROL_H

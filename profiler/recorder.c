@@ -93,8 +93,8 @@ static bool reserve_memory(void)
 
 /*
  * Threads of ours take none of the signals that a program sends or gets.  Those
- * that the runtime uses to suspend threads stay open: the control thread is
- * attached at times, and a stop of the world would wait for it for ever.
+ * that the runtime uses to suspend threads stay open: helpers of the control
+ * thread inherit the mask, and a stop of the world would wait for them for ever.
  */
 static int start_thread(pthread_t *thread, void *(*run)(void *))
 {
