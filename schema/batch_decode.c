@@ -367,3 +367,93 @@ malformed:
 	*error = "a column is malformed, or shorter than its rows";
 	return -1;
 }
+
+/* Adds a row whose size or number of references stands in columns; -1 when they end. */
+static int add_varying(struct hs_batch_decoder *decoder, const struct shape *shape,
+		       struct hs_shape_total *total)
+{
+	uint64_t word_mask = ((uint64_t)1 << decoder->shift) - 1, value;
+	bool wraps = false;
+
+	if (shape->flags & HS_SHAPE_SIZE_VARIES) {
+		if (hs_column_next(&decoder->size, &value))
+			return -1;
+		wraps |= __builtin_add_overflow(total->bytes, value, &total->bytes);
+		value = (value + word_mask) & ~word_mask;
+		wraps |= __builtin_add_overflow(total->slot_bytes, value, &total->slot_bytes);
+	}
+	if (shape->flags & HS_SHAPE_REFS_VARY) {
+		if (hs_column_next(&decoder->count, &value) || value > HS_ROW_REFS_MAX)
+			return -1;
+		total->references += value;
+		decoder->n_slots_read += value;
+	}
+	total->has_wrapped |= wraps;
+	return 0;
+}
+
+/* Adds what all rows of a shape have in common. */
+static void add_common(struct hs_batch_decoder *decoder, const struct shape *shape, uint64_t rows,
+		       struct hs_shape_total *total)
+{
+	uint64_t word_mask = ((uint64_t)1 << decoder->shift) - 1, value;
+	bool wraps = false;
+
+	if (!(shape->flags & HS_SHAPE_SIZE_VARIES)) {
+		wraps |= __builtin_mul_overflow(rows, shape->size, &total->bytes);
+		wraps |= __builtin_mul_overflow(rows, (shape->size + word_mask) & ~word_mask, &value);
+		wraps |= __builtin_add_overflow(total->slot_bytes, value, &total->slot_bytes);
+	}
+	if (!(shape->flags & HS_SHAPE_REFS_VARY))
+		total->references = rows * shape->n_slots;
+	total->objects = shape->flags & HS_SHAPE_CONTINUATION ? 0 : rows;
+	total->has_wrapped |= wraps;
+	decoder->n_references += total->references;
+}
+
+int hs_batch_totals(struct hs_batch_decoder *decoder, struct hs_shape_total *totals,
+		    const char **error)
+{
+	struct hs_slice column = decoder->shape_index;
+	uint32_t n_shapes = decoder->n_shapes;
+	uint64_t index;
+
+	for (uint32_t i = 0; i < n_shapes; i++)
+		totals[i] = (struct hs_shape_total){.type = decoder->shapes[i + 1].type,
+						    .domain = decoder->shapes[i + 1].domain};
+	for (uint32_t row = 0; row < decoder->rows; row++) {
+		const struct shape *shape;
+		struct hs_shape_total *total;
+
+		if (unlikely(hs_column_next(&column, &index)))
+			goto malformed;
+		if (unlikely(index - 1 >= n_shapes)) {
+			*error = "a row has a shape that does not exist";
+			return -1;
+		}
+		shape = &decoder->shapes[index];
+		total = &totals[index - 1];
+		total->objects++;
+		if (shape->flags & (HS_SHAPE_SIZE_VARIES | HS_SHAPE_REFS_VARY))
+			if (unlikely(add_varying(decoder, shape, total)))
+				goto malformed;
+		if (unlikely(row == decoder->slack_row)) {
+			total->has_wrapped |= __builtin_add_overflow(
+			    total->slot_bytes, decoder->slack_words << decoder->shift,
+			    &total->slot_bytes);
+			if (next_slack(decoder, false))
+				goto malformed;
+		}
+	}
+	for (uint32_t i = 0; i < n_shapes; i++)
+		add_common(decoder, &decoder->shapes[i + 1], totals[i].objects, &totals[i]);
+	decoder->row = decoder->rows;
+	decoder->shape_index = column;
+	decoder->address.data = decoder->address.end;
+	decoder->want = HS_WANT_ROWS;
+	return check_end(decoder, error) ? -1 : (int)n_shapes;
+
+malformed:
+	*error = "a column is malformed, or shorter than its rows";
+	return -1;
+}

@@ -131,6 +131,26 @@ struct hs_decoded_row {
 /* Returns 1 with the next row, 0 behind the last one, -1 with *error set. */
 int hs_batch_next(struct hs_batch_decoder *decoder, struct hs_decoded_row *row, const char **error);
 
+/* What the rows of one shape come to. */
+struct hs_shape_total {
+	uint32_t type;
+	uint32_t domain;
+	uint64_t objects; /* rows that are no continuations */
+	uint64_t bytes;
+	uint64_t slot_bytes;
+	uint64_t references;
+	bool has_wrapped; /* a sum passed 2^64 */
+};
+
+/*
+ * Instead of reading rows: sums the whole batch by shape into TOTALS, which has
+ * room for HS_BATCH_SHAPES_MAX.  Addresses and references are passed over, so
+ * that a row costs little more than its shape's index.  Returns the number of
+ * shapes, or -1 with *error set.  Right after hs_batch_decode only.
+ */
+int hs_batch_totals(struct hs_batch_decoder *decoder, struct hs_shape_total *totals,
+		    const char **error);
+
 /* Order-independent hash of addresses: SnapshotEnd.object_hash is their sum. */
 static inline uint64_t hs_object_mix(uint64_t address)
 {

@@ -74,6 +74,7 @@ struct hs_type_totals {
 	struct hs_idmap index;
 	struct heapshot_type_total *result;
 	size_t n_result;
+	struct hs_shape_total *shapes; /* of the batch under way */
 };
 
 struct hs_root_table {

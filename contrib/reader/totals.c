@@ -16,6 +16,7 @@ void hs_totals_free(struct heapshot_reader *reader)
 	hs_memory_release(memory, totals->others, totals->room_others * sizeof(*totals->others));
 	hs_idmap_free(memory, &totals->index);
 	hs_memory_release(memory, totals->result, totals->n_result * sizeof(*totals->result));
+	hs_memory_release(memory, totals->shapes, HS_BATCH_SHAPES_MAX * sizeof(*totals->shapes));
 	*totals = (struct hs_type_totals){0};
 }
 
@@ -69,31 +70,33 @@ static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
 {
 	enum heapshot_read_result result =
 		heapshot_reader_begin_objects(reader, record, false, NULL);
-	struct hs_batch_decoder *batch = reader->batch;
-	struct hs_decoded_row row;
 	const char *error = NULL;
 	bool wraps = false;
-	int n;
+	int n, i;
 
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	while ((n = hs_batch_next(batch, &row, &error)) > 0) {
-		struct heapshot_type_total *total = get(reader, row.type);
+	n = hs_batch_totals(reader->batch, reader->totals.shapes, &error);
+	if (n < 0)
+		return hs_bad_record(reader, error);
+	for (i = 0; i < n; i++) {
+		const struct hs_shape_total *shape = &reader->totals.shapes[i];
+		struct heapshot_type_total *total = get(reader, shape->type);
 
 		if (total == NULL)
 			return hs_fail_memory(reader);
-		total->objects += !row.is_continuation;
-		wraps |= __builtin_add_overflow(total->bytes, row.size, &total->bytes);
-		wraps |= __builtin_add_overflow(total->slot_bytes, row.slot_size,
+		total->objects += shape->objects;
+		wraps |= shape->has_wrapped;
+		wraps |= __builtin_add_overflow(total->bytes, shape->bytes, &total->bytes);
+		wraps |= __builtin_add_overflow(total->slot_bytes, shape->slot_bytes,
 						&total->slot_bytes);
-		wraps |= __builtin_add_overflow(total->references, row.n_refs,
+		wraps |= __builtin_add_overflow(total->references, shape->references,
 						&total->references);
 	}
-	if (wraps) {
-		*is_overflow = true;
-		return overflow(reader);
-	}
-	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(reader, error);
+	if (!wraps)
+		return HEAPSHOT_READ_OK;
+	*is_overflow = true;
+	return overflow(reader);
 }
 
 /* Totals that the recorder counted itself (statistics only). */
@@ -242,6 +245,10 @@ enum heapshot_read_result heapshot_reader_totals(struct heapshot_reader *reader,
 
 	*totals = (struct heapshot_totals){0};
 	hs_totals_free(reader);
+	reader->totals.shapes = hs_memory_grow(&reader->memory, NULL, 0,
+					       HS_BATCH_SHAPES_MAX * sizeof(struct hs_shape_total));
+	if (reader->totals.shapes == NULL)
+		return hs_fail_memory(reader);
 	heapshot_reader_rewind(reader, snapshot);
 	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
 		if (!hs_is_body(&frame, snapshot))

@@ -223,6 +223,53 @@ Test(reader, passes_over_rows_and_edges)
 	free(bytes.data);
 }
 
+/* Totals by shape are those of the rows, type by type. */
+Test(reader, counts_as_the_rows_do)
+{
+	static const char *const variants[] = {"varied", "good"};
+	size_t v, i;
+
+	for (v = 0; v < 2; v++) {
+		struct synthetic_bytes bytes = make(variants[v]);
+		struct heapshot_reader *reader = open_bytes(&bytes);
+		struct heapshot_type_total sums[10] = {{0}};
+		struct heapshot_totals totals;
+		struct heapshot_object object;
+		struct heapshot_record record;
+		struct heapshot_frame frame;
+
+		cr_assert_eq(heapshot_reader_totals(reader, heapshot_reader_snapshot(reader, 2),
+						    &totals),
+			     HEAPSHOT_READ_OK);
+		heapshot_reader_rewind(reader, heapshot_reader_snapshot(reader, 2));
+		while (heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK) {
+			heapshot_reader_load_frame(reader, &frame);
+			while (heapshot_reader_next_record(reader, &record) == HEAPSHOT_READ_OK) {
+				if (record.field != HEAPSHOT__RECORD__BODY_OBJECT_BATCH)
+					continue;
+				heapshot_reader_begin_objects(reader, &record, false, NULL);
+				while (heapshot_reader_next_object(reader, &object) ==
+				       HEAPSHOT_READ_OK) {
+					cr_assert_lt(object.type, 10);
+					sums[object.type].objects += !object.is_continuation;
+					sums[object.type].bytes += object.size;
+					sums[object.type].slot_bytes += object.slot_size;
+					sums[object.type].references += object.n_references;
+				}
+			}
+		}
+		cr_assert_gt(totals.n_types, 1);
+		for (i = 0; i < totals.n_types; i++) {
+			sums[totals.types[i].type].type = totals.types[i].type;
+			cr_assert_eq(memcmp(&sums[totals.types[i].type], &totals.types[i],
+					    sizeof(*sums)),
+				     0, "%s: type %u", variants[v], totals.types[i].type);
+		}
+		heapshot_reader_free(reader);
+		free(bytes.data);
+	}
+}
+
 Test(reader, reads_statistics_and_large_numbers)
 {
 	struct synthetic_bytes bytes = make("stats");
