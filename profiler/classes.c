@@ -88,6 +88,8 @@ static void push_class(MonoClass *klass, bool is_late)
 		    class->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_POINTER)
 			class->element = (uintptr_t)mono_class_get_element_class(klass);
 		class->token = mono_class_get_type_token(klass);
+		class->is_instance = mono_type_get_type(mono_class_get_type(klass)) ==
+				     MONO_TYPE_GENERICINST;
 		class->is_late = is_late;
 		class->whole_bytes = name.whole_bytes;
 		class->whole_hash = name.whole_hash;

@@ -92,6 +92,8 @@ static int drain_class(struct drain *drain, struct hs_log_entry *entry)
 	type.parent = hs_types_intern(types, class->parent);
 	type.rank = class->rank;
 	type.token = class->token;
+	if (class->is_instance)
+		type.generic_definition = hs_types_definition(types, class->image, class->token);
 	type.name_bytes = class->whole_bytes;
 	type.name_hash = class->whole_hash;
 	error = put(drain, HS_FRAME_METADATA, entry, &record);
@@ -99,6 +101,8 @@ static int drain_class(struct drain *drain, struct hs_log_entry *entry)
 		return error;
 	known = hs_types_get(types, type.id);
 	known->is_announced = true;
+	if (!class->is_instance && !hs_types_define(types, type.id, class->image, class->token))
+		return -ENOMEM;
 	return hs_types_set_name(types, type.id, type.name, class->name_bytes) ? 0 : -ENOMEM;
 }
 

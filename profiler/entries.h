@@ -34,6 +34,7 @@ struct hs_class_entry {
 	uint64_t whole_bytes, whole_hash; /* of a name that was cut */
 	uint32_t kind;                    /* TypeKind */
 	uint32_t rank, token;
+	uint32_t is_instance;             /* of a generic type */
 	uint32_t is_late;                 /* named on our account, not when it was loaded */
 	uint32_t name_bytes, space_bytes, image_name_bytes;
 	char text[];

@@ -40,6 +40,31 @@ uint32_t hs_types_intern(struct hs_types *types, uintptr_t klass)
 	return id ? id : hs_types_renew(types, klass);
 }
 
+/* Image and token in one key; what is found is checked against both. */
+static uintptr_t definition_key(uintptr_t image, uint32_t token)
+{
+	return (image ^ ((uintptr_t)token << 20 | token)) | 1;
+}
+
+bool hs_types_define(struct hs_types *types, uint32_t id, uintptr_t image, uint32_t token)
+{
+	struct hs_type *type = hs_types_get(types, id);
+
+	if (!type || !token)
+		return type != NULL;
+	type->image = image;
+	type->token = token;
+	return hs_ptr_map_set(&types->definitions, definition_key(image, token), id);
+}
+
+uint32_t hs_types_definition(const struct hs_types *types, uintptr_t image, uint32_t token)
+{
+	uint32_t id = token ? hs_ptr_map_get(&types->definitions, definition_key(image, token)) : 0;
+	const struct hs_type *type = hs_types_get(types, id);
+
+	return type && type->image == image && type->token == token ? id : 0;
+}
+
 static size_t keep(struct hs_types *types, const char *text, uint32_t bytes)
 {
 	size_t offset = hs_area_add(&types->text, (size_t)bytes + 1);

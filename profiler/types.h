@@ -18,6 +18,8 @@ struct hs_type {
 	size_t name;           /* offset in hs_types.text */
 	size_t first_static;   /* offset in hs_types.statics, plus one; 0: none */
 	uint32_t name_bytes;
+	uint32_t token;        /* for hs_types_definition() */
+	uintptr_t image;
 	bool is_announced;     /* its Type record was written */
 };
 
@@ -41,6 +43,7 @@ struct hs_types {
 	struct hs_area names;     /* struct hs_name of threads */
 	struct hs_area text;
 	struct hs_ptr_map by_class;
+	struct hs_ptr_map definitions;     /* ids, by image and token */
 	struct hs_ptr_map images, domains; /* ids */
 	struct hs_ptr_map threads;         /* index into names, from 1 */
 	struct hs_ptr_map vtables;         /* type ids, from vtable_loaded */
@@ -55,6 +58,14 @@ uint32_t hs_types_intern(struct hs_types *types, uintptr_t klass);
 /* Forgets which type was at KLASS and gives a new id (an address used again). */
 uint32_t hs_types_renew(struct hs_types *types, uintptr_t klass);
 struct hs_type *hs_types_get(const struct hs_types *types, uint32_t id);
+
+/*
+ * The runtime does not tell of which generic type a type is an instance, but
+ * both have the same metadata token.  hs_types_define() notes a type that is no
+ * instance; hs_types_definition() finds it again, or 0.
+ */
+bool hs_types_define(struct hs_types *types, uint32_t id, uintptr_t image, uint32_t token);
+uint32_t hs_types_definition(const struct hs_types *types, uintptr_t image, uint32_t token);
 
 /* Keeps a copy of the text; false when memory is short. */
 bool hs_types_set_name(struct hs_types *types, uint32_t id, const char *name, uint32_t bytes);
