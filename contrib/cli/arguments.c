@@ -153,9 +153,9 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 
 		if ((command->options & row->option) == 0)
 			continue;
-		options[n++] = (struct option){
-			row->name, row->argument ? required_argument : no_argument, NULL,
-			(int)(256 + i)};
+		options[n++] =
+			(struct option){row->name, row->argument ? required_argument : no_argument,
+					NULL, (int)(256 + i)};
 		if (row->letter != 0)
 			*letter++ = row->letter;
 		if (row->letter != 0 && row->argument != NULL)

@@ -15,7 +15,7 @@
 
 enum cli_status {
 	CLI_OK = 0,
-	CLI_CHECK_FAILED = 1,  /* what the command was to check is not so */
+	CLI_CHECK_FAILED = 1, /* what the command was to check is not so */
 	CLI_USAGE = 2,
 	CLI_DAMAGED = 3,       /* bytes of the recording were changed */
 	CLI_INCOMPLETE = 4,    /* the asked snapshot is not whole; verify: anything */
@@ -39,7 +39,7 @@ enum cli_option {
 	CLI_MONO = 1 << 10,
 	CLI_OUTPUT = 1 << 11,
 	CLI_OPTIONS = 1 << 12,
-	CLI_RECORD = 1 << 13,  /* also the module's options, as --NAME=VALUE */
+	CLI_RECORD = 1 << 13, /* also the module's options, as --NAME=VALUE */
 };
 
 struct cli_option_row {

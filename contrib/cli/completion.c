@@ -108,7 +108,8 @@ void cli_print_completion(void)
 	put_commands();
 	fputs("' -- \"$cur\"))\n"
 	      "\telif [ \"$command\" = take ]; then\n"
-	      "\t\twords=$(ls \"${XDG_RUNTIME_DIR:-/nonexistent}/heapshot\" /tmp/heapshot-\"$UID\" \\\n"
+	      "\t\twords=$(ls \"${XDG_RUNTIME_DIR:-/nonexistent}/heapshot\" /tmp/heapshot-\"$UID\" "
+	      "\\\n"
 	      "\t\t\t2> /dev/null | sed -n 's/\\.sock$//p')\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 	      "\telse\n"

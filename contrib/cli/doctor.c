@@ -22,8 +22,8 @@
 struct doctor {
 	bool is_json, has_failed;
 	struct json json;
-	char *mono;      /* as found */
-	char *real;      /* without links */
+	char *mono;            /* as found */
+	char *real;            /* without links */
 	char module[PATH_MAX]; /* "" when not found */
 };
 
@@ -176,7 +176,8 @@ static void check_libraries(struct doctor *doctor)
 	status = process_read(arguments, 10, output, sizeof(output));
 	if (status == 127 || status < 0)
 		return; /* no ldd here; the trial below tells the same */
-	for (line = strtok_r(output, "\n", &rest); line != NULL; line = strtok_r(NULL, "\n", &rest)) {
+	for (line = strtok_r(output, "\n", &rest); line != NULL;
+	     line = strtok_r(NULL, "\n", &rest)) {
 		if (strstr(line, "not found") == NULL)
 			continue;
 		line += strspn(line, " \t");
@@ -208,9 +209,9 @@ static void check_trial(struct doctor *doctor)
 			 "mono --profile=heapshot:help ended with status %d and no list of options",
 			 status);
 	report(doctor, false, "trial", detail,
-	       doctor->module[0] != '\0' ?
-		       "run it with MONO_LOG_LEVEL=debug MONO_LOG_MASK=dll to see why" :
-		       "install the module first, see above");
+	       doctor->module[0] != '\0'
+		       ? "run it with MONO_LOG_LEVEL=debug MONO_LOG_MASK=dll to see why"
+		       : "install the module first, see above");
 }
 
 int cli_doctor(const struct cli_command *command, int argc, char **argv)
@@ -231,9 +232,10 @@ int cli_doctor(const struct cli_command *command, int argc, char **argv)
 	}
 	if (doctor.real == NULL) {
 		report(&doctor, false, "mono",
-		       arguments.mono != NULL ? "there is no such program" :
-						"there is no mono on the PATH",
-		       "install Mono (on Debian: apt-get install mono-runtime), or give --mono PATH");
+		       arguments.mono != NULL ? "there is no such program"
+					      : "there is no mono on the PATH",
+		       "install Mono (on Debian: apt-get install mono-runtime), or give --mono "
+		       "PATH");
 	} else {
 		report(&doctor, true, "mono", doctor.real, "");
 		check_module(&doctor);

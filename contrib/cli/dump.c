@@ -52,8 +52,7 @@ static void put_object(struct dump *dump, const struct heapshot_batch *batch,
 	json_put_unsigned(json, "snapshot", batch->snapshot);
 	json_put_unsigned(json, "generation", batch->generation);
 	json_put_unsigned(json, "address", object->address);
-	json_put_text(json, "type",
-		      recording_type_name(dump->recording, object->type, unnamed));
+	json_put_text(json, "type", recording_type_name(dump->recording, object->type, unnamed));
 	json_put_unsigned(json, "type_id", object->type);
 	json_put_unsigned(json, "domain", object->domain);
 	json_put_unsigned(json, "bytes", object->size);
@@ -123,9 +122,8 @@ static bool put_root(void *user_data, const struct heapshot_root *root)
 	json_put_unsigned(&dump->json, "object", root->object);
 	if (source != NULL) {
 		json_put_text(&dump->json, "kind",
-			      *source->kind_text ?
-				      source->kind_text :
-				      heapshot_root_kind_name((uint32_t)source->kind));
+			      *source->kind_text ? source->kind_text
+						 : heapshot_root_kind_name((uint32_t)source->kind));
 		json_put_text(&dump->json, "name", source->name);
 		json_put_unsigned(&dump->json, "domain", source->domain);
 		json_put_unsigned(&dump->json, "thread", source->thread);
@@ -257,7 +255,8 @@ static int dump_all(struct dump *dump)
 		dump->snapshot = frame.snapshot;
 		result = heapshot_reader_load_frame(reader, &frame);
 		while (result == HEAPSHOT_READ_OK && !is_full(dump) &&
-		       (result = heapshot_reader_next_record(reader, &record)) == HEAPSHOT_READ_OK) {
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
 			result = dump_record(dump, &record);
 			if (result == HEAPSHOT_READ_DAMAGED)
 				recording->status = CLI_DAMAGED;

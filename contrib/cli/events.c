@@ -16,7 +16,7 @@ struct timeline {
 	struct recording *recording;
 	const struct cli_arguments *arguments;
 	struct json json;
-	uint64_t limit;           /* rows, 0: all */
+	uint64_t limit; /* rows, 0: all */
 	/* The pause under way. */
 	uint64_t stopped_ns;
 	bool is_stopped, has_start, has_end, is_serial;
@@ -188,7 +188,8 @@ static int read_events(struct timeline *line)
 			continue;
 		result = heapshot_reader_load_frame(reader, &frame);
 		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) == HEAPSHOT_READ_OK) {
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
 			/* Names are no events, but losses may stand among them. */
 			if (frame.kind == HEAPSHOT_FRAME_METADATA &&
 			    record.field != HEAPSHOT__RECORD__BODY_LOSS &&
@@ -268,17 +269,15 @@ int cli_events(const struct cli_command *command, int argc, char **argv)
 	status = recording_open(&recording, command, &arguments, RECORDING_ALL);
 	if (status != CLI_OK)
 		return status;
-	line.limit = arguments.has_limit ? arguments.limit :
-		     arguments.is_json	 ? 0 :
-					   DEFAULT_LIMIT;
+	line.limit = arguments.has_limit ? arguments.limit : arguments.is_json ? 0 : DEFAULT_LIMIT;
 	if (arguments.is_json) {
 		json_begin(&line.json, '{');
 		json_key(&line.json, "collections");
 		json_begin_rows(&line.json);
 	} else {
 		text_put_masked(stdout, recording.path);
-		printf("\n%7s  %14s  %-8s  %-10s  %12s  %16s\n", "NUMBER", "TIME", "PART",
-		       "KIND", "PAUSE", "HEAP BYTES");
+		printf("\n%7s  %14s  %-8s  %-10s  %12s  %16s\n", "NUMBER", "TIME", "PART", "KIND",
+		       "PAUSE", "HEAP BYTES");
 	}
 	status = read_events(&line);
 	put_row(&line);

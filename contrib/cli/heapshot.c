@@ -14,11 +14,10 @@
 
 const struct cli_command cli_commands[] = {
 	{"list", cli_list, CLI_JSON | CLI_LIMIT, "FILE", "list the snapshots of a recording"},
-	{"top", cli_top,
-	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER, "FILE[@N]",
-	 "show the types that take the most memory"},
-	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
-	 "show what holds objects from outside of the heap, by kind"},
+	{"top", cli_top, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER,
+	 "FILE[@N]", "show the types that take the most memory"},
+	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY,
+	 "FILE[@N]", "show what holds objects from outside of the heap, by kind"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},
 	{"dump", cli_dump, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_OBJECTS, "FILE[@N]",

@@ -28,7 +28,8 @@ static void print_command(const struct cli_command *command, FILE *out)
 			fprintf(out, "      %-18s %s\n", name, row->help);
 	}
 	if (command->options & CLI_RECORD)
-		fputs("  --NAME[=VALUE]         any option of the module, see heapshot-options(7)\n",
+		fputs("  --NAME[=VALUE]         any option of the module, see "
+		      "heapshot-options(7)\n",
 		      out);
 }
 

@@ -15,15 +15,15 @@
 struct json {
 	unsigned depth;
 	bool has_items[JSON_DEPTH_MAX + 1];
-	bool is_named;     /* a key was written, its value comes */
+	bool is_named;                         /* a key was written, its value comes */
 	bool is_row_array[JSON_DEPTH_MAX + 1]; /* its items stand on lines of their own */
 };
 
-void json_begin(struct json *json, char bracket);       /* '{' or '[' */
-void json_begin_rows(struct json *json);                /* '[', an item a line */
-void json_end(struct json *json, char bracket);         /* '}' or ']' */
+void json_begin(struct json *json, char bracket); /* '{' or '[' */
+void json_begin_rows(struct json *json);          /* '[', an item a line */
+void json_end(struct json *json, char bracket);   /* '}' or ']' */
 void json_key(struct json *json, const char *key);
-void json_text(struct json *json, const char *text);    /* NULL: null */
+void json_text(struct json *json, const char *text); /* NULL: null */
 void json_text_bytes(struct json *json, const char *text, size_t bytes);
 void json_unsigned(struct json *json, uint64_t number);
 void json_signed(struct json *json, int64_t number);

@@ -31,7 +31,8 @@ static void show(void *user_data, uint64_t done_bytes, uint64_t all_bytes)
 		return;
 	next_ns = now + EVERY_NS;
 	is_shown = true;
-	fprintf(stderr, "\rreading %3u %%", (unsigned)(100.0 * (double)done_bytes / (double)all_bytes));
+	fprintf(stderr, "\rreading %3u %%",
+		(unsigned)(100.0 * (double)done_bytes / (double)all_bytes));
 }
 
 void progress_start(struct heapshot_reader *reader)

@@ -254,8 +254,9 @@ static void say_next(const struct record *record, pid_t pid, int status)
 	else if (record->options != NULL && strstr(record->options, "help") != NULL)
 		; /* the module printed its options */
 	else if (is_mono(record->program[0]) && strstr(pattern, "%t") == NULL)
-		cli_message("%s was not written; 'heapshot doctor' tells whether mono finds the module",
-			    name != NULL ? name : pattern);
+		cli_message(
+			"%s was not written; 'heapshot doctor' tells whether mono finds the module",
+			name != NULL ? name : pattern);
 	free(name);
 }
 
@@ -300,8 +301,8 @@ int cli_record(const struct cli_command *command, int argc, char **argv)
 		while (waitpid(child, &wait_status, 0) < 0 && errno == EINTR)
 			;
 		child_pid = 0;
-		status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status) :
-						  128 + WTERMSIG(wait_status);
+		status = WIFEXITED(wait_status) ? WEXITSTATUS(wait_status)
+						: 128 + WTERMSIG(wait_status);
 		say_next(&record, child, status);
 	}
 	if (is_mono(words[0]))

@@ -55,9 +55,9 @@ bool recording_is_damage(const struct heapshot_issue *issue)
 
 static const char *frame_kind_name(uint32_t kind)
 {
-	static const char *const names[] = {"unknown",	     "metadata",      "events",
-					    "snapshot begin", "snapshot body", "snapshot end",
-					    "end"};
+	static const char *const names[] = {
+		"unknown",       "metadata",     "events", "snapshot begin",
+		"snapshot body", "snapshot end", "end"};
 
 	return kind < sizeof(names) / sizeof(*names) ? names[kind] : "unknown";
 }
@@ -85,7 +85,8 @@ void recording_describe(const struct heapshot_issue *issue, char *text, size_t s
 			 issue->offset);
 		return;
 	case HEAPSHOT_ISSUE_DAMAGED:
-		snprintf(text, size, "damaged: %" PRIu64 " bytes at offset %" PRIu64 " hold no frame",
+		snprintf(text, size,
+			 "damaged: %" PRIu64 " bytes at offset %" PRIu64 " hold no frame",
 			 issue->bytes, issue->offset);
 		return;
 	case HEAPSHOT_ISSUE_BAD_FRAME:
@@ -102,8 +103,8 @@ void recording_describe(const struct heapshot_issue *issue, char *text, size_t s
 	case HEAPSHOT_ISSUE_GAP:
 		if (issue->frames == 0)
 			snprintf(text, size,
-				 "frames are out of order at offset %" PRIu64 ", where number %" PRIu64
-				 " is due",
+				 "frames are out of order at offset %" PRIu64
+				 ", where number %" PRIu64 " is due",
 				 issue->offset, issue->seq);
 		else
 			snprintf(text, size,
@@ -147,10 +148,12 @@ static void say_issues(struct recording *recording)
 		if (recording_is_damage(&issues[i]) &&
 		    (recording->status == CLI_OK || recording->status == CLI_INCOMPLETE))
 			recording->status = CLI_DAMAGED;
-		if (i < recording->n_said || (issues[i].kind == HEAPSHOT_ISSUE_NO_END && is_truncated))
+		if (i < recording->n_said ||
+		    (issues[i].kind == HEAPSHOT_ISSUE_NO_END && is_truncated))
 			continue;
 		if (i == SAID_MAX)
-			cli_message("%s: and %" PRIu64 " more of these; 'heapshot verify' lists them",
+			cli_message("%s: and %" PRIu64
+				    " more of these; 'heapshot verify' lists them",
 				    recording->path, met - i);
 		if (i >= SAID_MAX)
 			continue;
@@ -168,9 +171,9 @@ static int fail(struct recording *recording, enum heapshot_read_result result)
 			    heapshot_reader_error(recording->reader));
 	else
 		cli_message("%s: %s%s", recording->path, heapshot_reader_error(recording->reader),
-			    result != HEAPSHOT_READ_MEMORY ? "" :
-			    recording->has_memory	   ? "; give more by --memory" :
-							     "; refused");
+			    result != HEAPSHOT_READ_MEMORY ? ""
+			    : recording->has_memory        ? "; give more by --memory"
+							   : "; refused");
 	return recording_status(result);
 }
 
@@ -215,8 +218,8 @@ static int choose_last(struct recording *recording)
 	if (recording->snapshot != NULL)
 		return CLI_OK;
 	say_issues(recording);
-	cli_message("%s: no snapshot in it%s%s", recording->path,
-		    *summary->end_note ? ": " : "", summary->end_note);
+	cli_message("%s: no snapshot in it%s%s", recording->path, *summary->end_note ? ": " : "",
+		    summary->end_note);
 	if (recording->status != CLI_OK)
 		return recording->status;
 	return summary->has_end ? CLI_NOT_FOUND : CLI_INCOMPLETE;
@@ -236,12 +239,12 @@ static int choose(struct recording *recording, const struct cli_command *command
 	number = strtoull(selector + is_back, &end, 10);
 	if (selector[is_back] < '0' || selector[is_back] > '9' || *end != '\0' || errno != 0 ||
 	    (is_back && number == 0))
-		return cli_usage(command,
-				 "'%s' is no snapshot: give a number, 'last', or -2 for the second last",
-				 selector);
-	recording->snapshot = is_back ?
-				      heapshot_reader_last_snapshot(recording->reader, number) :
-				      heapshot_reader_snapshot(recording->reader, number);
+		return cli_usage(
+			command,
+			"'%s' is no snapshot: give a number, 'last', or -2 for the second last",
+			selector);
+	recording->snapshot = is_back ? heapshot_reader_last_snapshot(recording->reader, number)
+				      : heapshot_reader_snapshot(recording->reader, number);
 	if (recording->snapshot != NULL)
 		return CLI_OK;
 	heapshot_reader_snapshots(recording->reader, &n);
@@ -346,9 +349,9 @@ void recording_print_title(const struct recording *recording)
 			text_put_masked(stdout, snapshot->trigger);
 		}
 		printf(", %s (+%.3f s)%s",
-		       text_wall_time(wall, header->wall_start_unix_ns ?
-						    header->wall_start_unix_ns + snapshot->time_ns :
-						    0),
+		       text_wall_time(wall, header->wall_start_unix_ns
+						    ? header->wall_start_unix_ns + snapshot->time_ns
+						    : 0),
 		       (double)snapshot->time_ns / 1e9,
 		       snapshot->is_complete ? "" : ", INCOMPLETE");
 	}

@@ -10,19 +10,19 @@
 
 struct recording {
 	struct heapshot_reader *reader;
-	const char *path;       /* without @N */
-	char *copy;             /* memory of path, if it was cut */
-	const char *selector;   /* what stood behind the @, or --snapshot */
+	const char *path;     /* without @N */
+	char *copy;           /* memory of path, if it was cut */
+	const char *selector; /* what stood behind the @, or --snapshot */
 	const struct heapshot_snapshot *snapshot;
-	size_t n_said;          /* issues that were printed */
-	bool has_memory;        /* the command takes --memory */
+	size_t n_said;   /* issues that were printed */
+	bool has_memory; /* the command takes --memory */
 	int status;
 };
 
 enum recording_want {
-	RECORDING_ALL,       /* no snapshot is chosen, @N is not allowed */
-	RECORDING_SNAPSHOT,  /* one is chosen, the last complete one by default */
-	RECORDING_ANY,       /* one is chosen if it was asked for, else none */
+	RECORDING_ALL,      /* no snapshot is chosen, @N is not allowed */
+	RECORDING_SNAPSHOT, /* one is chosen, the last complete one by default */
+	RECORDING_ANY,      /* one is chosen if it was asked for, else none */
 };
 
 /*

@@ -14,7 +14,7 @@
 
 struct group {
 	const char *kind, *name;
-	const char *type;  /* NULL: no object starts there */
+	const char *type; /* NULL: no object starts there */
 	char unnamed[24];
 	uint64_t count;
 };
@@ -71,7 +71,7 @@ struct counts {
 	struct count {
 		uint32_t source, type;
 		uint64_t count; /* 0: free */
-	} *list;
+	} * list;
 	size_t n, room; /* room: a power of two */
 };
 
@@ -145,8 +145,8 @@ static size_t make_groups(const struct recording *recording, const struct heapsh
 
 		if (count->count == 0)
 			continue;
-		group->kind = *source->kind_text ? source->kind_text :
-						   heapshot_root_kind_name(source->kind);
+		group->kind = *source->kind_text ? source->kind_text
+						 : heapshot_root_kind_name(source->kind);
 		group->name = source->name;
 		group->count = count->count;
 		if (count->type != 0)
@@ -193,7 +193,8 @@ static void put_row(struct text_table *table, const struct group *group, bool is
 {
 	char number[TEXT_NUMBER_BYTES];
 	const char *cells[] = {
-		text_number(number, group->count), group->kind,
+		text_number(number, group->count),
+		group->kind,
 		type_of(group) != NULL ? type_of(group) : "(no object)",
 		*group->name ? group->name : "-",
 	};
@@ -241,9 +242,9 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 		return status;
 	status = recording_check(&recording, heapshot_reader_load_names(recording.reader));
 	if (status == CLI_OK)
-		status = recording_check(&recording,
-					 heapshot_reader_roots(recording.reader,
-							       recording.snapshot, &roots));
+		status = recording_check(
+			&recording,
+			heapshot_reader_roots(recording.reader, recording.snapshot, &roots));
 	progress_stop();
 	if (status == CLI_OK) {
 		n = make_groups(&recording, &roots, &groups);
@@ -252,9 +253,9 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 			return recording_close(&recording, CLI_IO);
 		}
 		n = n_all = keep_wanted(groups, n, arguments.filter);
-		limit = arguments.has_limit ? (size_t)arguments.limit :
-			arguments.is_json   ? 0 :
-					      DEFAULT_LIMIT;
+		limit = arguments.has_limit ? (size_t)arguments.limit
+			: arguments.is_json ? 0
+					    : DEFAULT_LIMIT;
 		if (limit != 0 && limit < n)
 			n = limit;
 		if (arguments.is_json)

@@ -110,16 +110,18 @@ static int say_error(const char *process, int error)
 		return CLI_NOT_FOUND;
 	case -ENOENT:
 	case -ENOTDIR:
-		cli_message("process %s has no control socket: it is not recorded, or with control=off",
-			    process);
+		cli_message(
+			"process %s has no control socket: it is not recorded, or with control=off",
+			process);
 		return CLI_NOT_FOUND;
 	case -ECONNREFUSED:
 		cli_message("the control socket of %s is dead: the recording has ended", process);
 		return CLI_NOT_FOUND;
 	case -EACCES:
 	case -EPERM:
-		cli_message("process %s belongs to another user; only that user and root may ask it",
-			    process);
+		cli_message(
+			"process %s belongs to another user; only that user and root may ask it",
+			process);
 		return CLI_IO;
 	default:
 		cli_message("cannot talk to process %s: %s", process, strerror(-error));

@@ -40,7 +40,7 @@ const char *text_wall_time(char buffer[TEXT_NUMBER_BYTES], uint64_t unix_ns);
  * A table: measure every row first, then print them.  Columns whose letter in
  * ALIGN is 'r' stand to the right, 'l' to the left; the last is not filled up.
  */
-#define TEXT_COLUMNS_MAX 10
+#define TEXT_COLUMNS_MAX   10
 #define TEXT_COLUMN_WIDEST 44
 struct text_table {
 	const char *align;

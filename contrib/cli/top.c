@@ -15,9 +15,9 @@
 
 struct row {
 	const char *type, *assembly;
-	uint64_t hash;        /* tells names apart that were cut */
+	uint64_t hash; /* tells names apart that were cut */
 	uint64_t count, bytes, edges;
-	char unnamed[24];     /* the name of a type without one */
+	char unnamed[24]; /* the name of a type without one */
 };
 
 static int by_name(const void *left, const void *right)
@@ -46,8 +46,7 @@ static int by_count(const void *left, const void *right)
 	return a->count != b->count ? (a->count < b->count ? 1 : -1) : by_bytes(left, right);
 }
 
-static bool is_wanted(const struct cli_arguments *arguments, const char *type,
-		      const char *assembly)
+static bool is_wanted(const struct cli_arguments *arguments, const char *type, const char *assembly)
 {
 	return (arguments->assembly == NULL || strcmp(arguments->assembly, assembly) == 0) &&
 	       text_matches(type, arguments->filter);
@@ -127,8 +126,10 @@ static void put_row(struct text_table *table, const struct row *row, bool is_mea
 {
 	char numbers[3][TEXT_NUMBER_BYTES];
 	const char *cells[] = {
-		text_number(numbers[0], row->bytes), text_number(numbers[1], row->count),
-		text_number(numbers[2], row->edges), *row->assembly ? row->assembly : "-",
+		text_number(numbers[0], row->bytes),
+		text_number(numbers[1], row->count),
+		text_number(numbers[2], row->edges),
+		*row->assembly ? row->assembly : "-",
 		name_of(row),
 	};
 
@@ -180,9 +181,9 @@ static int show(struct recording *recording, const struct cli_arguments *argumen
 		free(rows);
 		return CLI_NOT_FOUND;
 	}
-	limit = arguments->has_limit ? (size_t)arguments->limit :
-		arguments->is_json   ? 0 :
-				       DEFAULT_LIMIT;
+	limit = arguments->has_limit ? (size_t)arguments->limit
+		: arguments->is_json ? 0
+				     : DEFAULT_LIMIT;
 	if (limit != 0 && limit < n)
 		n = limit;
 	if (arguments->is_json)

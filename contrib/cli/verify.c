@@ -63,7 +63,8 @@ int verify_read_records(struct recording *recording, struct verify_unknown *unkn
 	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
 		result = heapshot_reader_load_frame(reader, &frame);
 		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) == HEAPSHOT_READ_OK) {
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
 			const ProtobufCFieldDescriptor *field;
 			ProtobufCMessage *message = message_unpack(&record, &field);
 
@@ -116,9 +117,9 @@ static int judge_issue(const struct heapshot_issue *issue)
 
 static const char *issue_name(enum heapshot_issue_kind kind)
 {
-	static const char *const names[] = {"unknown",	  "truncated",	"no_end",     "damaged",
-					    "bad_frame",  "refused",	"bad_record", "gap",
-					    "trailing",	  "second_recording", "no_header"};
+	static const char *const names[] = {
+		"unknown",    "truncated", "no_end",   "damaged",          "bad_frame", "refused",
+		"bad_record", "gap",       "trailing", "second_recording", "no_header"};
 
 	return (size_t)kind < sizeof(names) / sizeof(*names) ? names[kind] : names[0];
 }
@@ -254,10 +255,10 @@ static int verify_all(struct findings *findings, const struct cli_arguments *arg
 		json_end(json, '}');
 		json_line(json);
 	} else {
-		puts(status == CLI_OK	       ? "ok" :
-		     status == CLI_DAMAGED    ? "DAMAGED" :
-		     status == CLI_INCOMPLETE ? "INCOMPLETE" :
-						"NOT CONSISTENT");
+		puts(status == CLI_OK           ? "ok"
+		     : status == CLI_DAMAGED    ? "DAMAGED"
+		     : status == CLI_INCOMPLETE ? "INCOMPLETE"
+						: "NOT CONSISTENT");
 	}
 	return status;
 }

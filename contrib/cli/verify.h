@@ -18,7 +18,7 @@ struct verify_addresses {
 	uint64_t *list;
 	size_t n, room;
 	size_t limit_bytes;
-	bool is_over;          /* the limit was passed; nothing is known */
+	bool is_over; /* the limit was passed; nothing is known */
 };
 
 struct verify_snapshot {
@@ -26,14 +26,14 @@ struct verify_snapshot {
 	struct verify_sum objects, references, bytes, slot_bytes;
 	uint64_t object_hash, roots, roots_by_kind[32], ephemerons;
 	uint64_t object_batches, root_batches, ephemeron_batches;
-	uint64_t undefined_types;       /* rows of types that were never defined */
+	uint64_t undefined_types; /* rows of types that were never defined */
 	uint32_t first_undefined_type;
-	uint64_t wrong_snapshot;        /* batches that name another snapshot */
+	uint64_t wrong_snapshot; /* batches that name another snapshot */
 	struct verify_addresses addresses;
 	uint64_t duplicates, first_duplicate;
 	uint64_t dangling, first_dangling;
 	uint64_t dangling_roots, dangling_ephemerons;
-	uint64_t lonely_continuations;  /* of an object that is not there */
+	uint64_t lonely_continuations; /* of an object that is not there */
 	bool is_damaged;
 };
 

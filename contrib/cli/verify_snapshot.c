@@ -25,8 +25,8 @@ static void add_address(struct verify_addresses *addresses, uint64_t address)
 
 		if (room > limit)
 			room = limit;
-		list = room > addresses->n ? realloc(addresses->list, room * sizeof(address)) :
-					     NULL;
+		list = room > addresses->n ? realloc(addresses->list, room * sizeof(address))
+					   : NULL;
 		if (list == NULL) {
 			addresses->is_over = true;
 			return;
@@ -208,9 +208,10 @@ static bool check_ephemeron(void *user_data, const struct heapshot_ephemeron *ed
 {
 	struct verify_snapshot *out = user_data;
 
-	out->dangling_ephemerons += !has_address(&out->addresses, edge->table) ||
-				    !has_address(&out->addresses, edge->key) ||
-				    (edge->value != 0 && !has_address(&out->addresses, edge->value));
+	out->dangling_ephemerons +=
+		!has_address(&out->addresses, edge->table) ||
+		!has_address(&out->addresses, edge->key) ||
+		(edge->value != 0 && !has_address(&out->addresses, edge->value));
 	return true;
 }
 

@@ -135,8 +135,7 @@ static enum heapshot_read_result resume(struct heapshot_reader *reader, struct h
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	if (found == cursor->end && reader->summary.has_end)
-		note(reader, cursor, HEAPSHOT_ISSUE_TRAILING, lost, cursor->end - lost, NULL,
-		     NULL);
+		note(reader, cursor, HEAPSHOT_ISSUE_TRAILING, lost, cursor->end - lost, NULL, NULL);
 	else
 		note(reader, cursor, HEAPSHOT_ISSUE_DAMAGED, found < lost ? found : lost,
 		     found < lost ? lost - found : found - lost, NULL, NULL);
@@ -156,8 +155,8 @@ static enum heapshot_read_result cut(struct heapshot_reader *reader, struct hs_c
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	if (found < cursor->end)
-		note(reader, cursor, HEAPSHOT_ISSUE_DAMAGED, cursor->offset,
-		     found - cursor->offset, tag, NULL);
+		note(reader, cursor, HEAPSHOT_ISSUE_DAMAGED, cursor->offset, found - cursor->offset,
+		     tag, NULL);
 	else
 		note(reader, cursor,
 		     reader->summary.has_end ? HEAPSHOT_ISSUE_TRAILING : HEAPSHOT_ISSUE_TRUNCATED,
@@ -218,7 +217,8 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 			cursor->offset = here + (uint64_t)length;
 			cursor->rescan = cursor->offset;
 			/* Its body is no tag; do not state it as damage of its own. */
-			result = hs_frame_find(reader, cursor->offset, cursor->end, &cursor->offset);
+			result =
+				hs_frame_find(reader, cursor->offset, cursor->end, &cursor->offset);
 		} else if (tag.compressed_bytes > cursor->end - here - (uint64_t)length) {
 			result = cut(reader, cursor, &tag);
 		} else {

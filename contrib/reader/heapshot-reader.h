@@ -136,13 +136,13 @@ HEAPSHOT_READER_API uint64_t heapshot_reader_size_bytes(const struct heapshot_re
 
 struct heapshot_header {
 	uint32_t version_major, version_minor;
-	uint32_t word_bytes;          /* 4 or 8 */
+	uint32_t word_bytes; /* 4 or 8 */
 	uint64_t pid;
-	uint64_t wall_start_unix_ns;  /* wall clock at time 0 */
-	bool is_late_start;           /* recording began in a running runtime */
-	bool is_assumed;              /* the header was lost: 8-byte words are assumed */
+	uint64_t wall_start_unix_ns; /* wall clock at time 0 */
+	bool is_late_start;          /* recording began in a running runtime */
+	bool is_assumed;             /* the header was lost: 8-byte words are assumed */
 	const char *writer, *runtime, *architecture, *system, *options, *host_name,
-		*command_line;        /* never NULL */
+		*command_line; /* never NULL */
 };
 
 HEAPSHOT_READER_API const struct heapshot_header *
@@ -150,7 +150,7 @@ heapshot_reader_header(const struct heapshot_reader *reader);
 
 /* What the tags say of the whole file. */
 struct heapshot_summary {
-	uint32_t stream;              /* the recording's random id */
+	uint32_t stream; /* the recording's random id */
 	uint64_t n_frames;
 	uint64_t n_frames_by_kind[8]; /* index: enum heapshot_frame_kind */
 	uint64_t n_unknown_frames;    /* of kinds unknown to us */
@@ -166,27 +166,27 @@ HEAPSHOT_READER_API const struct heapshot_summary *
 heapshot_reader_summary(const struct heapshot_reader *reader);
 
 enum heapshot_issue_kind {
-	HEAPSHOT_ISSUE_TRUNCATED = 1,   /* the file ends inside a frame */
-	HEAPSHOT_ISSUE_NO_END = 2,      /* no end record: killed, still running, or cut */
-	HEAPSHOT_ISSUE_DAMAGED = 3,     /* no frame can be found in these bytes */
-	HEAPSHOT_ISSUE_BAD_FRAME = 4,   /* a frame does not match its tag or checksum */
-	HEAPSHOT_ISSUE_REFUSED = 5,     /* a frame says to be larger than is allowed */
-	HEAPSHOT_ISSUE_BAD_RECORD = 6,  /* a record cannot be decoded */
-	HEAPSHOT_ISSUE_GAP = 7,         /* frames are missing from the numbering */
-	HEAPSHOT_ISSUE_TRAILING = 8,    /* bytes behind the end of the recording */
-	HEAPSHOT_ISSUE_SECOND = 9,      /* another recording begins here; it is not read */
-	HEAPSHOT_ISSUE_NO_HEADER = 10,  /* the file header was lost */
+	HEAPSHOT_ISSUE_TRUNCATED = 1,  /* the file ends inside a frame */
+	HEAPSHOT_ISSUE_NO_END = 2,     /* no end record: killed, still running, or cut */
+	HEAPSHOT_ISSUE_DAMAGED = 3,    /* no frame can be found in these bytes */
+	HEAPSHOT_ISSUE_BAD_FRAME = 4,  /* a frame does not match its tag or checksum */
+	HEAPSHOT_ISSUE_REFUSED = 5,    /* a frame says to be larger than is allowed */
+	HEAPSHOT_ISSUE_BAD_RECORD = 6, /* a record cannot be decoded */
+	HEAPSHOT_ISSUE_GAP = 7,        /* frames are missing from the numbering */
+	HEAPSHOT_ISSUE_TRAILING = 8,   /* bytes behind the end of the recording */
+	HEAPSHOT_ISSUE_SECOND = 9,     /* another recording begins here; it is not read */
+	HEAPSHOT_ISSUE_NO_HEADER = 10, /* the file header was lost */
 };
 
 struct heapshot_issue {
 	enum heapshot_issue_kind kind;
-	uint64_t offset;      /* in the file */
-	uint64_t bytes;       /* concerned, in the file */
-	uint64_t frames;      /* lost, where that is known, else 0 */
-	uint64_t seq;         /* frame's number, where it is known */
-	uint32_t frame_kind;  /* enum heapshot_frame_kind, 0: unknown */
-	uint32_t snapshot;    /* the frame belongs to, 0: none or unknown */
-	const char *detail;   /* static text or "" */
+	uint64_t offset;     /* in the file */
+	uint64_t bytes;      /* concerned, in the file */
+	uint64_t frames;     /* lost, where that is known, else 0 */
+	uint64_t seq;        /* frame's number, where it is known */
+	uint32_t frame_kind; /* enum heapshot_frame_kind, 0: unknown */
+	uint32_t snapshot;   /* the frame belongs to, 0: none or unknown */
+	const char *detail;  /* static text or "" */
 };
 
 /*
@@ -201,22 +201,22 @@ heapshot_reader_issues(const struct heapshot_reader *reader, size_t *n_kept, uin
 /* ---- Snapshots ---- */
 
 struct heapshot_snapshot {
-	uint64_t id;          /* number in the recording, from 1 */
-	uint64_t time_ns;     /* when it began */
+	uint64_t id;      /* number in the recording, from 1 */
+	uint64_t time_ns; /* when it began */
 	uint64_t end_time_ns;
 	const char *label, *trigger; /* never NULL */
 	bool has_begin, has_end;
-	bool is_complete;     /* both, with a good status, and no frame known to be lost */
-	bool is_stats_only;   /* types and counts only */
+	bool is_complete;   /* both, with a good status, and no frame known to be lost */
+	bool is_stats_only; /* types and counts only */
 	bool is_unreachable_possible;
 	uint32_t generation;
-	uint32_t status;      /* SnapshotStatus of heapshot.proto */
+	uint32_t status; /* SnapshotStatus of heapshot.proto */
 	/* Totals as the recorder states them at the end; 0 without an end. */
 	uint64_t objects, references, bytes, slot_bytes, roots, unresolved_roots;
 	uint64_t ephemeron_edges, object_hash;
 	uint64_t object_batches, root_batches, ephemeron_batches;
 	uint64_t pause_ns, walk_ns, duration_ns, fork_ns, frames_lost, heap_bytes;
-	uint64_t roots_by_kind[32];  /* index: RootKind */
+	uint64_t roots_by_kind[32];        /* index: RootKind */
 	uint64_t begin_offset, end_offset; /* its frames lie in [begin, end) of the file */
 };
 
@@ -237,13 +237,13 @@ heapshot_reader_last_snapshot(const struct heapshot_reader *reader, uint64_t bac
 struct heapshot_type {
 	uint32_t id;
 	uint32_t image;
-	uint32_t kind;         /* TypeKind of heapshot.proto */
+	uint32_t kind; /* TypeKind of heapshot.proto */
 	uint32_t element, rank, parent, generic_definition;
 	uint64_t instance_size_bytes;
-	uint64_t name_bytes;   /* length of the whole name if it was cut, else 0 */
+	uint64_t name_bytes; /* length of the whole name if it was cut, else 0 */
 	uint64_t name_hash;
 	const char *name, *name_space; /* never NULL */
-	const char *assembly;  /* simple name of its image, "" when unknown */
+	const char *assembly;          /* simple name of its image, "" when unknown */
 };
 
 struct heapshot_domain {
@@ -254,7 +254,7 @@ struct heapshot_domain {
 
 struct heapshot_thread {
 	uint64_t id;
-	uint32_t state;        /* ThreadState of heapshot.proto */
+	uint32_t state; /* ThreadState of heapshot.proto */
 	const char *name;
 };
 
@@ -263,7 +263,8 @@ struct heapshot_thread {
  * may stand anywhere in the file; of several with one id the last counts.
  * Returns OK, DAMAGED (some names are lost), IO, MEMORY.
  */
-HEAPSHOT_READER_API enum heapshot_read_result heapshot_reader_load_names(struct heapshot_reader *reader);
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_reader_load_names(struct heapshot_reader *reader);
 
 /* By id; NULL when it was never defined. */
 HEAPSHOT_READER_API const struct heapshot_type *
@@ -283,7 +284,7 @@ struct heapshot_type_total {
 	uint64_t objects;
 	uint64_t bytes;
 	uint64_t slot_bytes;
-	uint64_t references;   /* from objects of the type; ephemeron edges apart */
+	uint64_t references; /* from objects of the type; ephemeron edges apart */
 };
 
 struct heapshot_totals {
@@ -296,7 +297,7 @@ struct heapshot_totals {
 /* Told now and then how far a pass came; returns nothing. */
 typedef void heapshot_progress(void *user_data, uint64_t done_bytes, uint64_t all_bytes);
 HEAPSHOT_READER_API void heapshot_reader_set_progress(struct heapshot_reader *reader,
-						       heapshot_progress *progress, void *user_data);
+						      heapshot_progress *progress, void *user_data);
 
 /*
  * Counts the objects of a snapshot by type in one pass over its frames.  Needs
@@ -318,16 +319,16 @@ struct heapshot_root_source {
 	const char *kind_text; /* the runtime's own word, or "" */
 	const char *name;      /* "T.Pub.Root", "main", or "" */
 	const char *handle_type;
-	uint32_t type;         /* that declares the static field */
+	uint32_t type; /* that declares the static field */
 	uint32_t domain;
 	uint64_t thread;
 };
 
 struct heapshot_root {
-	uint64_t address;      /* of the slot */
+	uint64_t address; /* of the slot */
 	uint64_t object;
-	uint32_t source;       /* index into sources */
-	uint32_t type;         /* of the object; 0: no such object in the snapshot */
+	uint32_t source; /* index into sources */
+	uint32_t type;   /* of the object; 0: no such object in the snapshot */
 };
 
 struct heapshot_roots {
@@ -373,9 +374,9 @@ enum heapshot_frame_kind {
 };
 
 struct heapshot_frame {
-	uint64_t offset;       /* of its tag */
-	uint64_t body_offset;  /* of the LZ4 frame */
-	uint32_t kind;         /* enum heapshot_frame_kind, or a later one */
+	uint64_t offset;      /* of its tag */
+	uint64_t body_offset; /* of the LZ4 frame */
+	uint32_t kind;        /* enum heapshot_frame_kind, or a later one */
 	uint32_t snapshot;
 	uint64_t seq;
 	uint64_t time_ns;
@@ -385,11 +386,11 @@ struct heapshot_frame {
 };
 
 struct heapshot_record {
-	uint32_t field;        /* number of its body in message Record; 0: it has none */
+	uint32_t field; /* number of its body in message Record; 0: it has none */
 	uint64_t time_ns;
-	const uint8_t *body;   /* encoded; decode with code generated from heapshot.proto */
-	size_t body_bytes;     /* at most 192 KiB */
-	uint32_t n_unknown;    /* unknown fields of Record */
+	const uint8_t *body; /* encoded; decode with code generated from heapshot.proto */
+	size_t body_bytes;   /* at most 192 KiB */
+	uint32_t n_unknown;  /* unknown fields of Record */
 };
 
 /* Starts a pass at the beginning, or at the first frame of SNAPSHOT. */
@@ -421,13 +422,13 @@ heapshot_reader_next_record(struct heapshot_reader *reader, struct heapshot_reco
 /* A row of an object batch. */
 struct heapshot_object {
 	uint64_t address;
-	uint64_t size;           /* exact bytes; 0 in a continuation */
+	uint64_t size; /* exact bytes; 0 in a continuation */
 	uint64_t slot_size;
 	uint32_t type;
 	uint32_t domain;
 	uint64_t n_references;
-	bool is_continuation;    /* further references of an object met before */
-	const uint64_t *offsets; /* of the references, bytes from the object's start */
+	bool is_continuation;       /* further references of an object met before */
+	const uint64_t *offsets;    /* of the references, bytes from the object's start */
 	const uint64_t *references; /* target addresses; both NULL unless asked for */
 };
 
@@ -436,7 +437,7 @@ struct heapshot_batch {
 	uint64_t snapshot;
 	uint32_t generation;
 	uint32_t rows;
-	uint32_t n_unknown;      /* unknown fields */
+	uint32_t n_unknown; /* unknown fields */
 };
 
 /*

@@ -36,7 +36,8 @@ struct hs_arena {
 };
 
 /* A copy of SIZE bytes with a NUL behind; NULL over the limit. */
-char *hs_arena_copy(struct hs_memory *memory, struct hs_arena *arena, const void *data, size_t size);
+char *hs_arena_copy(struct hs_memory *memory, struct hs_arena *arena, const void *data,
+		    size_t size);
 /* A copy of TEXT; "" (static) when it is NULL or empty. */
 const char *hs_arena_text(struct hs_memory *memory, struct hs_arena *arena, const char *text);
 void hs_arena_free(struct hs_memory *memory, struct hs_arena *arena);

@@ -84,8 +84,8 @@ static bool take_image(struct heapshot_reader *reader, const Heapshot__Image *fr
 {
 	struct hs_names *names = &reader->names;
 	const char **name =
-		get_element(&reader->memory, &names->image_index, &names->images,
-			    &names->n_images, &names->room_images, sizeof(*names->images), from->id);
+		get_element(&reader->memory, &names->image_index, &names->images, &names->n_images,
+			    &names->room_images, sizeof(*names->images), from->id);
 
 	/* A record that only says "unloaded" keeps the name. */
 	if (name != NULL && (*name == NULL || *from->name != '\0'))
@@ -126,16 +126,16 @@ static bool take_thread(struct heapshot_reader *reader, const Heapshot__Thread *
 }
 
 /* Unpacks a body by the generated code, gives it to TAKE, frees it. */
-#define TAKE(message, take)                                                                     \
-	do {                                                                                    \
-		void *unpacked =                                                                \
-			heapshot__##message##__unpack(NULL, record->body_bytes, record->body); \
-		bool has_memory;                                                                \
-		if (unpacked == NULL)                                                           \
-			return hs_bad_record(reader, #message);                                 \
-		has_memory = take(reader, unpacked);                                            \
-		heapshot__##message##__free_unpacked(unpacked, NULL);                           \
-		return has_memory ? HEAPSHOT_READ_OK : hs_fail_memory(reader);                  \
+#define TAKE(message, take)                                                                        \
+	do {                                                                                       \
+		void *unpacked =                                                                   \
+			heapshot__##message##__unpack(NULL, record->body_bytes, record->body);     \
+		bool has_memory;                                                                   \
+		if (unpacked == NULL)                                                              \
+			return hs_bad_record(reader, #message);                                    \
+		has_memory = take(reader, unpacked);                                               \
+		heapshot__##message##__free_unpacked(unpacked, NULL);                              \
+		return has_memory ? HEAPSHOT_READ_OK : hs_fail_memory(reader);                     \
 	} while (0)
 
 static enum heapshot_read_result take_record(struct heapshot_reader *reader,
@@ -181,7 +181,8 @@ enum heapshot_read_result heapshot_reader_load_names(struct heapshot_reader *rea
 			continue;
 		result = heapshot_reader_load_frame(reader, &frame);
 		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) == HEAPSHOT_READ_OK) {
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
 			result = take_record(reader, &record);
 			if (result == HEAPSHOT_READ_DAMAGED) {
 				all = result;

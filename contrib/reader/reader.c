@@ -143,8 +143,8 @@ const struct heapshot_snapshot *heapshot_reader_snapshot(const struct heapshot_r
 	return index == NULL ? NULL : &reader->snapshots.list[*index];
 }
 
-const struct heapshot_snapshot *
-heapshot_reader_last_snapshot(const struct heapshot_reader *reader, uint64_t back)
+const struct heapshot_snapshot *heapshot_reader_last_snapshot(const struct heapshot_reader *reader,
+							      uint64_t back)
 {
 	size_t i;
 

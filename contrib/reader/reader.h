@@ -24,12 +24,12 @@
 
 /* Place of a pass in the file. */
 struct hs_cursor {
-	uint64_t offset;     /* where the next tag should stand */
-	uint64_t rescan;     /* where to look for it if it does not: behind the last tag */
-	uint64_t end;        /* stop here */
+	uint64_t offset; /* where the next tag should stand */
+	uint64_t rescan; /* where to look for it if it does not: behind the last tag */
+	uint64_t end;    /* stop here */
 	uint64_t next_seq;
 	bool has_seq;
-	bool is_quiet;       /* issues of this way were noted by the first pass */
+	bool is_quiet; /* issues of this way were noted by the first pass */
 };
 
 /* The loaded frame. */
@@ -85,7 +85,7 @@ struct hs_root_table {
 	struct hs_idmap source_index; /* hash of the encoded source */
 	struct hs_slice *encoded;     /* of each source, in the arena */
 	size_t room_encoded;
-	uint32_t *local;              /* source of the batch -> source of the table */
+	uint32_t *local; /* source of the batch -> source of the table */
 	size_t room_local;
 	uint8_t *filter;
 	struct hs_arena arena;
@@ -126,8 +126,7 @@ struct heapshot_reader {
 
 /* Sets the sentence for people and returns RESULT. */
 enum heapshot_read_result hs_fail(struct heapshot_reader *reader, enum heapshot_read_result result,
-				  const char *format, ...)
-	__attribute__((format(printf, 3, 4)));
+				  const char *format, ...) __attribute__((format(printf, 3, 4)));
 enum heapshot_read_result hs_fail_memory(struct heapshot_reader *reader);
 enum heapshot_read_result hs_fail_io(struct heapshot_reader *reader, int error);
 

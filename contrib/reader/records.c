@@ -83,8 +83,8 @@ static const char *decompress(struct heapshot_reader *reader, const struct heaps
 		if (out > frame->raw_bytes)
 			return "more content than the tag states";
 		if (hint != 0 && room == 0 && used == 0)
-			return left == 0 ? "the LZ4 frame is not whole" :
-					   "more content than is allowed";
+			return left == 0 ? "the LZ4 frame is not whole"
+					 : "more content than is allowed";
 	}
 	if (left != 0)
 		return "the LZ4 frame is shorter than the tag states";

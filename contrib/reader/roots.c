@@ -9,10 +9,11 @@
 #include "contrib/reader/reader.h"
 
 static const char *const kind_names[] = {
-	"unknown",	"external",	  "stack",	"finalizer_queue", "static",
-	"thread_static", "context_static", "gc_handle", "jit",		   "threading",
-	"domain",	"reflection",	  "marshal",	"thread_pool",	   "debugger",
-	"handle",	"ephemeron",	  "toggleref",	"other",
+	"unknown",   "external",      "stack",          "finalizer_queue",
+	"static",    "thread_static", "context_static", "gc_handle",
+	"jit",       "threading",     "domain",         "reflection",
+	"marshal",   "thread_pool",   "debugger",       "handle",
+	"ephemeron", "toggleref",     "other",
 };
 
 const char *heapshot_root_kind_name(uint32_t kind)
@@ -121,9 +122,9 @@ static enum heapshot_read_result get_source(struct heapshot_reader *reader,
 	result = append_source(reader, slice);
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	return hs_idmap_put(&reader->memory, &table->source_index, hash, *index) ?
-		       HEAPSHOT_READ_OK :
-		       hs_fail_memory(reader);
+	return hs_idmap_put(&reader->memory, &table->source_index, hash, *index)
+		       ? HEAPSHOT_READ_OK
+		       : hs_fail_memory(reader);
 }
 
 static enum heapshot_read_result get_batch_sources(struct heapshot_reader *reader,
@@ -143,8 +144,8 @@ static enum heapshot_read_result get_batch_sources(struct heapshot_reader *reade
 			return result;
 		n++;
 	}
-	return n == decoder->n_sources ? HEAPSHOT_READ_OK :
-					 hs_bad_record(reader, "sources of a root batch");
+	return n == decoder->n_sources ? HEAPSHOT_READ_OK
+				       : hs_bad_record(reader, "sources of a root batch");
 }
 
 static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
@@ -288,7 +289,8 @@ pass(struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot, u
 			continue;
 		result = heapshot_reader_load_frame(reader, &frame);
 		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) == HEAPSHOT_READ_OK) {
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
 			if (record.field != field)
 				continue;
 			result = take(reader, &record);

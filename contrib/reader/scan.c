@@ -168,8 +168,7 @@ static enum heapshot_read_result take_record(struct heapshot_reader *reader,
 		break;
 	}
 	case HEAPSHOT__RECORD__BODY_END: {
-		Heapshot__End *end =
-			heapshot__end__unpack(NULL, record->body_bytes, record->body);
+		Heapshot__End *end = heapshot__end__unpack(NULL, record->body_bytes, record->body);
 
 		if (end == NULL)
 			return hs_bad_record(reader, "End");
@@ -316,8 +315,7 @@ enum heapshot_read_result hs_scan(struct heapshot_reader *reader)
 		if (result != HEAPSHOT_READ_OK)
 			return result;
 		if (reader->progress != NULL)
-			reader->progress(reader->progress_data, frame.offset,
-					 reader->source.size);
+			reader->progress(reader->progress_data, frame.offset, reader->source.size);
 	}
 	if (result != HEAPSHOT_READ_END)
 		return result;

@@ -12,8 +12,8 @@ struct hs_source {
 	heapshot_read_at *read_at;
 	void *user_data;
 	uint64_t size;
-	int fd;                  /* of an opened file, else -1 */
-	const uint8_t *data;     /* of a recording in memory */
+	int fd;              /* of an opened file, else -1 */
+	const uint8_t *data; /* of a recording in memory */
 };
 
 /* Opens PATH, "-" for standard input.  0 or a negative errno. */

@@ -65,8 +65,7 @@ static enum heapshot_read_result overflow(struct heapshot_reader *reader)
 }
 
 static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
-					   const struct heapshot_record *record,
-					   bool *is_overflow)
+					   const struct heapshot_record *record, bool *is_overflow)
 {
 	enum heapshot_read_result result =
 		heapshot_reader_begin_objects(reader, record, false, NULL);
@@ -166,17 +165,16 @@ static enum heapshot_read_result add_frame(struct heapshot_reader *reader,
 }
 
 /* Gathers the entries that are in use, and their sums. */
-static enum heapshot_read_result gather(struct heapshot_reader *reader,
-					struct heapshot_totals *out)
+static enum heapshot_read_result gather(struct heapshot_reader *reader, struct heapshot_totals *out)
 {
 	struct hs_type_totals *totals = &reader->totals;
 	size_t n = totals->n_direct + totals->n_others, i, used = 0;
 	bool wraps = false;
 
 	for (i = 0; i < n; i++) {
-		struct heapshot_type_total *total = i < totals->n_direct ?
-							    &totals->direct[i] :
-							    &totals->others[i - totals->n_direct];
+		struct heapshot_type_total *total = i < totals->n_direct
+							    ? &totals->direct[i]
+							    : &totals->others[i - totals->n_direct];
 
 		used += (total->objects | total->references | total->bytes) != 0;
 	}
@@ -186,9 +184,9 @@ static enum heapshot_read_result gather(struct heapshot_reader *reader,
 		return hs_fail_memory(reader);
 	totals->n_result = used ? used : 1;
 	for (i = 0, used = 0; i < n; i++) {
-		struct heapshot_type_total *total = i < totals->n_direct ?
-							    &totals->direct[i] :
-							    &totals->others[i - totals->n_direct];
+		struct heapshot_type_total *total = i < totals->n_direct
+							    ? &totals->direct[i]
+							    : &totals->others[i - totals->n_direct];
 
 		if ((total->objects | total->references | total->bytes) == 0)
 			continue;
@@ -222,15 +220,14 @@ static enum heapshot_read_result compare(struct heapshot_reader *reader,
 			       (unsigned long long)snapshot->id);
 	if (totals->objects != snapshot->objects || totals->bytes != snapshot->bytes ||
 	    totals->references != snapshot->references)
-		return hs_fail(reader, HEAPSHOT_READ_INCOMPLETE,
-			       "snapshot %llu has %llu objects, %llu bytes and %llu references, "
-			       "its end says %llu, %llu and %llu",
-			       (unsigned long long)snapshot->id, (unsigned long long)totals->objects,
-			       (unsigned long long)totals->bytes,
-			       (unsigned long long)totals->references,
-			       (unsigned long long)snapshot->objects,
-			       (unsigned long long)snapshot->bytes,
-			       (unsigned long long)snapshot->references);
+		return hs_fail(
+			reader, HEAPSHOT_READ_INCOMPLETE,
+			"snapshot %llu has %llu objects, %llu bytes and %llu references, "
+			"its end says %llu, %llu and %llu",
+			(unsigned long long)snapshot->id, (unsigned long long)totals->objects,
+			(unsigned long long)totals->bytes, (unsigned long long)totals->references,
+			(unsigned long long)snapshot->objects, (unsigned long long)snapshot->bytes,
+			(unsigned long long)snapshot->references);
 	return HEAPSHOT_READ_OK;
 }
 

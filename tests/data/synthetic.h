@@ -23,9 +23,9 @@ bool synthetic_make(const char *name, uint64_t n, struct synthetic_bytes *bytes)
 const char *synthetic_name(size_t i);
 
 /* What the snapshots of "good" hold; tests compare with these. */
-#define GOOD_SNAPSHOTS   3
-#define GOOD_NODES       3000u /* in snapshot 1; doubled in each next one */
-#define GOOD_NODE_BYTES  32u
-#define GOOD_ARRAY_REFS  300u  /* one array, three rows of the walk */
+#define GOOD_SNAPSHOTS  3
+#define GOOD_NODES      3000u /* in snapshot 1; doubled in each next one */
+#define GOOD_NODE_BYTES 32u
+#define GOOD_ARRAY_REFS 300u /* one array, three rows of the walk */
 
 #endif

@@ -194,9 +194,9 @@ Test(reader, passes_over_rows_and_edges)
 							  &n_root_calls);
 			}
 			if (record.field != HEAPSHOT__RECORD__BODY_OBJECT_BATCH) {
-				cr_assert_eq(heapshot_reader_begin_objects(reader, &record, true,
-									   NULL),
-					     HEAPSHOT_READ_MISUSE);
+				cr_assert_eq(
+					heapshot_reader_begin_objects(reader, &record, true, NULL),
+					HEAPSHOT_READ_MISUSE);
 				continue;
 			}
 			cr_assert_eq(heapshot_reader_begin_objects(reader, &record, true, &batch),
@@ -343,10 +343,10 @@ Test(reader, judges_each_variant)
 			cr_assert_eq(n, expected->snapshots, "%s", expected->variant);
 			cr_assert_eq(complete, expected->complete, "%s", expected->variant);
 			if (n > 0)
-				cr_assert_eq(heapshot_reader_totals(reader, &snapshots[n - 1],
-								    &totals),
-					     expected->totals, "%s: %s", expected->variant,
-					     heapshot_reader_error(reader));
+				cr_assert_eq(
+					heapshot_reader_totals(reader, &snapshots[n - 1], &totals),
+					expected->totals, "%s: %s", expected->variant,
+					heapshot_reader_error(reader));
 			issues = heapshot_reader_issues(reader, &n, NULL);
 			cr_assert_eq(n, expected->issue != 0, "%s", expected->variant);
 			if (n > 0)

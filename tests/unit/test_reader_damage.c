@@ -109,15 +109,14 @@ Test(reader_damage, reads_what_is_before_every_cut)
 		uint8_t *cut = malloc(size + (size == 0));
 
 		memcpy(cut, bytes.data, size);
-		while (whole < n_frames && frames[whole].body_offset +
-							   frames[whole].compressed_bytes <=
-						   size)
+		while (whole < n_frames &&
+		       frames[whole].body_offset + frames[whole].compressed_bytes <= size)
 			complete += frames[whole++].kind == HEAPSHOT_FRAME_SNAPSHOT_END;
 		result = heapshot_reader_open_memory(reader, cut, size);
 		if (whole == 0) {
 			cr_assert_eq(result,
-				     size == 0 ? HEAPSHOT_READ_NOT_RECORDING :
-						 HEAPSHOT_READ_TRUNCATED,
+				     size == 0 ? HEAPSHOT_READ_NOT_RECORDING
+					       : HEAPSHOT_READ_TRUNCATED,
 				     "cut at %zu", size);
 			heapshot_reader_free(reader);
 			free(cut);
@@ -129,15 +128,14 @@ Test(reader_damage, reads_what_is_before_every_cut)
 				    frames[whole - 1].body_offset +
 					    frames[whole - 1].compressed_bytes));
 		if (size > frames[whole - 1].body_offset + frames[whole - 1].compressed_bytes)
-			cr_assert(has_issue(reader, HEAPSHOT_ISSUE_TRUNCATED,
-					    frames[whole].offset),
+			cr_assert(has_issue(reader, HEAPSHOT_ISSUE_TRUNCATED, frames[whole].offset),
 				  "cut at %zu", size);
 		snapshots = heapshot_reader_snapshots(reader, &n);
 		for (i = 0; i < n; i++) {
 			seen += snapshots[i].is_complete;
 			cr_assert_eq(heapshot_reader_totals(reader, &snapshots[i], &totals),
-				     snapshots[i].is_complete ? HEAPSHOT_READ_OK :
-								HEAPSHOT_READ_INCOMPLETE);
+				     snapshots[i].is_complete ? HEAPSHOT_READ_OK
+							      : HEAPSHOT_READ_INCOMPLETE);
 		}
 		cr_assert_eq(seen, complete, "cut at %zu", size);
 		heapshot_reader_free(reader);
@@ -181,9 +179,11 @@ Test(reader_damage, loses_only_the_frame_of_a_flipped_byte)
 			else
 				cr_assert_eq(loaded, n_frames - 1, "%s: flip at %zu", variants[v],
 					     at);
-			cr_assert(n_issues == 0 || has_issue(reader, HEAPSHOT_ISSUE_BAD_FRAME, hit->offset) ||
-					  has_issue(reader, HEAPSHOT_ISSUE_DAMAGED, UINT64_MAX),
-				  "%s: flip at %zu", variants[v], at);
+			cr_assert(
+				n_issues == 0 ||
+					has_issue(reader, HEAPSHOT_ISSUE_BAD_FRAME, hit->offset) ||
+					has_issue(reader, HEAPSHOT_ISSUE_DAMAGED, UINT64_MAX),
+				"%s: flip at %zu", variants[v], at);
 			heapshot_reader_free(reader);
 			bytes.data[at] ^= (uint8_t)(1u << (at % 8));
 		}
@@ -462,9 +462,9 @@ Test(reader_damage, states_trailing_bytes_and_torn_frames)
 	memcpy(file, bytes.data, hole);
 	memcpy(file + hole, bytes.data + frames[3].offset, bytes.size - frames[3].offset);
 	reader = heapshot_reader_new(NULL);
-	cr_assert_eq(heapshot_reader_open_memory(reader, file,
-						 hole + bytes.size - frames[3].offset),
-		     HEAPSHOT_READ_OK);
+	cr_assert_eq(
+		heapshot_reader_open_memory(reader, file, hole + bytes.size - frames[3].offset),
+		HEAPSHOT_READ_OK);
 	cr_assert_eq(read_all(reader), n_frames - 1);
 	cr_assert(has_issue(reader, HEAPSHOT_ISSUE_BAD_FRAME, frames[2].offset));
 	heapshot_reader_free(reader);
@@ -474,8 +474,8 @@ Test(reader_damage, states_trailing_bytes_and_torn_frames)
 	memcpy(file + frames[2].offset, bytes.data + frames[3].offset,
 	       bytes.size - frames[3].offset);
 	reader = heapshot_reader_new(NULL);
-	cr_assert_eq(heapshot_reader_open_memory(reader, file,
-						 bytes.size - (frames[3].offset - frames[2].offset)),
+	cr_assert_eq(heapshot_reader_open_memory(
+			     reader, file, bytes.size - (frames[3].offset - frames[2].offset)),
 		     HEAPSHOT_READ_OK);
 	cr_assert(has_issue(reader, HEAPSHOT_ISSUE_GAP, frames[2].offset));
 	cr_assert_eq(read_all(reader), n_frames - 1);
