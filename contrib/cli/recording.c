@@ -185,7 +185,7 @@ static int split_name(struct recording *recording, const struct cli_command *com
 
 	recording->path = name;
 	recording->selector = arguments->snapshot;
-	if (at == NULL || at == name || strcmp(name, "-") == 0 || access(name, F_OK) == 0)
+	if (at == NULL || at == name || strchr(at, '/') != NULL || strcmp(name, "-") == 0 || access(name, F_OK) == 0)
 		return CLI_OK;
 	recording->copy = strndup(name, (size_t)(at - name));
 	if (recording->copy == NULL) {

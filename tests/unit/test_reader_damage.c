@@ -484,3 +484,44 @@ Test(reader_damage, states_trailing_bytes_and_torn_frames)
 	free(file);
 	free(bytes.data);
 }
+
+/* Padding of a ring, and tags of a later version, which may be longer. */
+Test(reader_damage, passes_over_padding_and_longer_tags)
+{
+	struct synthetic_bytes bytes = make("small");
+	struct heapshot_frame *frames;
+	struct heapshot_reader *reader;
+	uint8_t *file = calloc(1, 2 * bytes.size + 4096), *out = file;
+	size_t n_frames, n_issues, i;
+
+	frames = list_frames(&bytes, &n_frames);
+	for (i = 0; i < n_frames; i++) {
+		uint8_t *tag = out;
+		uint32_t crc;
+
+		memcpy(out, bytes.data + frames[i].offset, HS_TAG_BYTES);
+		out += HS_TAG_BYTES;
+		if (i % 2 == 0) {
+			/* 16 bytes more, and version 2. */
+			tag[4] = HS_TAG_PAYLOAD_BYTES + 16;
+			tag[8 + 4] = 2;
+			crc = hs_crc32(tag + 8, 44);
+			memcpy(tag + 8 + 44, &crc, 4);
+			out += 16;
+		}
+		memcpy(out, bytes.data + frames[i].body_offset, frames[i].compressed_bytes);
+		out += frames[i].compressed_bytes;
+		memcpy(out, "\x5D\x2A\x4D\x18\x05\0\0\0xxxxx", 13);
+		out += 13;
+	}
+	reader = heapshot_reader_new(NULL);
+	cr_assert_eq(heapshot_reader_open_memory(reader, file, (size_t)(out - file)),
+		     HEAPSHOT_READ_OK);
+	cr_assert_eq(read_all(reader), n_frames);
+	heapshot_reader_issues(reader, &n_issues, NULL);
+	cr_assert_eq(n_issues, 0);
+	heapshot_reader_free(reader);
+	free(frames);
+	free(file);
+	free(bytes.data);
+}
