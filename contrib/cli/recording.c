@@ -14,6 +14,8 @@
 
 /* Issues of one recording that are said one by one. */
 #define SAID_MAX 5
+/* The reader's memory; what commands make of it takes about as much again. */
+#define READER_BYTES (32u << 20)
 
 int recording_status(enum heapshot_read_result result)
 {
@@ -185,7 +187,8 @@ static int split_name(struct recording *recording, const struct cli_command *com
 
 	recording->path = name;
 	recording->selector = arguments->snapshot;
-	if (at == NULL || at == name || strchr(at, '/') != NULL || strcmp(name, "-") == 0 || access(name, F_OK) == 0)
+	if (at == NULL || at == name || strchr(at, '/') != NULL || strcmp(name, "-") == 0 ||
+	    access(name, F_OK) == 0)
 		return CLI_OK;
 	recording->copy = strndup(name, (size_t)(at - name));
 	if (recording->copy == NULL) {
@@ -258,7 +261,8 @@ int recording_open(struct recording *recording, const struct cli_command *comman
 {
 	struct heapshot_reader_options options = {
 		.size = sizeof(options),
-		.memory_bytes = arguments->memory_bytes,
+		.memory_bytes =
+			arguments->memory_bytes != 0 ? arguments->memory_bytes : READER_BYTES,
 	};
 	enum heapshot_read_result result;
 	int status;

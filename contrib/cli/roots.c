@@ -11,6 +11,9 @@
 #include "contrib/cli/text.h"
 
 #define DEFAULT_LIMIT 50
+/* Groups of roots that are kept, and what one takes. */
+#define DEFAULT_GROUPS 200000
+#define GROUP_BYTES    128
 
 struct group {
 	const char *kind, *name;
@@ -106,7 +109,8 @@ static bool grow_counts(struct counts *counts)
 	return true;
 }
 
-static bool count_roots(const struct heapshot_roots *roots, struct counts *counts)
+static bool count_roots(const struct heapshot_roots *roots, struct counts *counts,
+			size_t max_groups)
 {
 	size_t i;
 
@@ -114,7 +118,8 @@ static bool count_roots(const struct heapshot_roots *roots, struct counts *count
 		const struct heapshot_root *root = &roots->roots[i];
 		struct count *count;
 
-		if (counts->n * 2 >= counts->room && !grow_counts(counts))
+		if (counts->n >= max_groups ||
+		    (counts->n * 2 >= counts->room && !grow_counts(counts)))
 			return false;
 		count = find_count(counts, root->source, root->type);
 		counts->n += count->count == 0;
@@ -127,13 +132,13 @@ static bool count_roots(const struct heapshot_roots *roots, struct counts *count
 
 /* Groups the roots; returns how many groups there are, SIZE_MAX without memory. */
 static size_t make_groups(const struct recording *recording, const struct heapshot_roots *roots,
-			  struct group **groups)
+			  size_t max_groups, struct group **groups)
 {
 	struct counts counts = {0};
 	size_t n = 0, out = 0, i;
 
 	*groups = NULL;
-	if (!count_roots(roots, &counts) ||
+	if (!count_roots(roots, &counts, max_groups) ||
 	    (*groups = calloc(counts.n + 1, sizeof(**groups))) == NULL) {
 		free(counts.list);
 		return SIZE_MAX;
@@ -247,9 +252,13 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 			heapshot_reader_roots(recording.reader, recording.snapshot, &roots));
 	progress_stop();
 	if (status == CLI_OK) {
-		n = make_groups(&recording, &roots, &groups);
+		n = make_groups(&recording, &roots,
+				arguments.memory_bytes != 0 ? arguments.memory_bytes / GROUP_BYTES
+							    : DEFAULT_GROUPS,
+				&groups);
 		if (n == SIZE_MAX) {
-			cli_message("out of memory");
+			cli_message("%s: too many different roots; give more by --memory",
+				    recording.path);
 			return recording_close(&recording, CLI_IO);
 		}
 		n = n_all = keep_wanted(groups, n, arguments.filter);

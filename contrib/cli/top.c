@@ -17,7 +17,7 @@ struct row {
 	const char *type, *assembly;
 	uint64_t hash; /* tells names apart that were cut */
 	uint64_t count, bytes, edges;
-	char unnamed[24]; /* the name of a type without one */
+	uint32_t id; /* names a type that has no name */
 };
 
 static int by_name(const void *left, const void *right)
@@ -57,6 +57,7 @@ static size_t make_rows(const struct recording *recording, const struct cli_argu
 			const struct heapshot_totals *totals, struct row *rows)
 {
 	size_t n = 0, out = 0, i;
+	char unnamed[32];
 
 	for (i = 0; i < totals->n_types; i++) {
 		const struct heapshot_type_total *total = &totals->types[i];
@@ -70,14 +71,15 @@ static size_t make_rows(const struct recording *recording, const struct cli_argu
 			.count = total->objects,
 			.bytes = total->bytes,
 			.edges = total->references,
+			.id = total->type,
 		};
-		row->type = recording_type_name(recording, total->type, row->unnamed);
-		if (row->type == row->unnamed)
-			row->hash = total->type;
+		row->type = recording_type_name(recording, total->type, unnamed);
 		if (is_wanted(arguments, row->type, row->assembly))
 			n++;
-		if (row->type == row->unnamed)
-			row->type = ""; /* rows move; name_of finds it again */
+		if (row->type == unnamed) {
+			row->type = ""; /* name_of makes it again */
+			row->hash = total->type;
+		}
 	}
 	qsort(rows, n, sizeof(*rows), by_name);
 	for (i = 0; i < n; i++) {
@@ -94,14 +96,18 @@ static size_t make_rows(const struct recording *recording, const struct cli_argu
 	return out;
 }
 
-static const char *name_of(const struct row *row)
+static const char *name_of(const struct row *row, char *buffer)
 {
-	return *row->type != '\0' ? row->type : row->unnamed;
+	if (*row->type != '\0')
+		return row->type;
+	snprintf(buffer, 32, "type#%" PRIu32, row->id);
+	return buffer;
 }
 
 static void put_json(const struct recording *recording, const struct row *rows, size_t n)
 {
 	struct json json = {0};
+	char unnamed[32];
 	size_t i;
 
 	json_begin(&json, '{');
@@ -110,7 +116,7 @@ static void put_json(const struct recording *recording, const struct row *rows, 
 	json_begin_rows(&json);
 	for (i = 0; i < n; i++) {
 		json_begin(&json, '{');
-		json_put_text(&json, "type", name_of(&rows[i]));
+		json_put_text(&json, "type", name_of(&rows[i], unnamed));
 		json_put_text(&json, "assembly", rows[i].assembly);
 		json_put_unsigned(&json, "count", rows[i].count);
 		json_put_unsigned(&json, "bytes", rows[i].bytes);
@@ -124,13 +130,13 @@ static void put_json(const struct recording *recording, const struct row *rows, 
 
 static void put_row(struct text_table *table, const struct row *row, bool is_measure)
 {
-	char numbers[3][TEXT_NUMBER_BYTES];
+	char numbers[3][TEXT_NUMBER_BYTES], unnamed[32];
 	const char *cells[] = {
 		text_number(numbers[0], row->bytes),
 		text_number(numbers[1], row->count),
 		text_number(numbers[2], row->edges),
 		*row->assembly ? row->assembly : "-",
-		name_of(row),
+		name_of(row, unnamed),
 	};
 
 	if (is_measure)

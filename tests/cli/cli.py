@@ -9,7 +9,8 @@ import sys
 import tempfile
 
 BUILD = os.path.abspath(os.environ.get("top_builddir", "."))
-SOURCE = os.path.abspath(os.environ.get("top_srcdir", "."))
+SOURCE = os.path.abspath(os.environ.get("top_srcdir") or os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../.."))
 HEAPSHOT = os.path.join(BUILD, "heapshot")
 MAKE = os.path.join(BUILD, "tests/data/make_recording")
 
