@@ -9,7 +9,7 @@ using System.Reflection.Emit;
 namespace T
 {
     class Plain { public object A; }
-    class Outer { public class Inner { public long A; } public struct Value { public object A; } public enum Colour { Red } }
+    class Outer { public class Inner { public long A; } public struct Value { public object A; } public struct Number { public int A; } public enum Colour { Red } }
     class Of<X> { public X A; public class In<Y> { public X B; public Y C; public class Deep { public X D; } } }
     struct Pair<X, Y> { public X A; public Y B; }
     class \u00dcber { public long A; }
@@ -26,7 +26,9 @@ static class Names
         for (int i = 0; i < times; i++) T.Pub.All.Add(make());
     }
 
-    static unsafe void Build()
+    static unsafe object MakePointers() { return new T.Outer.Number*[3]; }
+
+    static void Build()
     {
         Keep(3, () => new T.Plain());
         Keep(4, () => new T.Outer.Inner());
@@ -39,7 +41,7 @@ static class Names
         Keep(11, () => new T.Plain[2][]);
         Keep(12, () => new T.Plain[1, 1, 1][,]);
         Keep(13, () => new T.Pair<int, T.Plain>[4]);
-        Keep(14, () => new T.Outer.Value*[3]);
+        Keep(14, MakePointers);
         Keep(15, () => new NoNamespace());
         Keep(16, () => new T.\u00dcber());
         Keep(17, () => new T.Change<T.Plain>(delegate { }));

@@ -4,7 +4,8 @@
  * the recorder's own totals: is each object there once, does each reference
  * lead to an object, is each object reached from the recorded roots?  Ephemeron
  * edges count where table and key are reached; roots of kind ephemeron do not
- * hold anything.  Prints one line of JSON a snapshot.
+ * hold anything.  Prints one line of JSON a snapshot; with the number of one
+ * also lists its objects that are not reached, on standard error.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -23,6 +24,7 @@
 struct row {
 	uint64_t address;
 	uint64_t size;
+	uint32_t type;
 	size_t first_edge;
 	size_t n_edges;
 	bool is_continuation;
@@ -68,7 +70,7 @@ static void add_row(struct graph *graph, const struct heapshot_object *object)
 
 	graph->rows = room(graph->rows, graph->n_rows, &graph->rows_room, sizeof(*graph->rows));
 	row = &graph->rows[graph->n_rows++];
-	*row = (struct row){ object->address, object->size, graph->n_edges, object->n_references,
+	*row = (struct row){ object->address, object->size, object->type, graph->n_edges, object->n_references,
 			     object->is_continuation, false };
 	for (uint64_t i = 0; i < object->n_references; i++) {
 		graph->edges = room(graph->edges, graph->n_edges, &graph->edges_room,
@@ -248,6 +250,18 @@ static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 	       rootless, graph->n_ephemerons, loose_ephemerons);
 }
 
+static void list_unreached(const struct heapshot_reader *reader, const struct graph *graph)
+{
+	for (size_t i = 0; i < graph->n_rows; i++) {
+		const struct row *row = &graph->rows[i];
+		const struct heapshot_type *type = heapshot_reader_type(reader, row->type);
+
+		if (!row->is_marked && !row->is_continuation)
+			fprintf(stderr, "0x%" PRIx64 " %" PRIu64 " %s\n", row->address, row->size,
+				type ? type->name : "?");
+	}
+}
+
 int main(int argc, char **argv)
 {
 	struct heapshot_reader_options options = { .size = sizeof(options), .memory_bytes = 1 << 30 };
@@ -256,8 +270,8 @@ int main(int argc, char **argv)
 	struct graph graph = { 0 };
 	size_t n;
 
-	if (argc != 2 || !reader || heapshot_reader_open_file(reader, argv[1]))
-		die(reader && argc == 2 ? heapshot_reader_error(reader) : "usage: reach FILE");
+	if (argc < 2 || !reader || heapshot_reader_open_file(reader, argv[1]))
+		die(reader && argc > 1 ? heapshot_reader_error(reader) : "usage: reach FILE [SNAPSHOT]");
 	heapshot_reader_load_names(reader);
 	snapshots = heapshot_reader_snapshots(reader, &n);
 	for (size_t i = 0; i < n; i++) {
@@ -269,6 +283,8 @@ int main(int argc, char **argv)
 		if (heapshot_reader_roots(reader, &snapshots[i], &roots))
 			die("the roots cannot be read");
 		judge(&graph, &snapshots[i], &roots);
+		if (argc > 2 && snapshots[i].id == strtoull(argv[2], NULL, 10))
+			list_unreached(reader, &graph);
 	}
 	free(graph.rows);
 	free(graph.edges);

@@ -9,7 +9,7 @@ EXPECTED = {
     "T.Plain": 3, "T.Outer.Inner": 4, "T.Outer.Value": 5, "T.Outer.Colour": 6, "T.Of<System.Int32>": 7,
     "T.Of.In<T.Plain,System.String>": 8, "T.Of.In.Deep<T.Of<System.Object>,T.Plain[]>": 9,
     "T.Plain[,]": 10, "T.Plain[][]": 11, "T.Pair<System.Int32,T.Plain>[]": 13,
-    "T.Outer.Value*[]": 14, "NoNamespace": 15, "T.\u00dcber": 16, "T.Change<T.Plain>": 17,
+    "T.Outer.Number*[]": 14, "NoNamespace": 15, "T.\u00dcber": 16, "T.Change<T.Plain>": 17,
     "System.Collections.Generic.Dictionary<T.Plain,T.Outer.Inner>": 18,
     "T.Of<T.Pair<System.Int64,T.Outer.Colour>>": 19, "T.Of<System.Nullable<System.Int32>>": 20,
     "T.Made.AtRunTime": 21, "T.Made.AtRunTime[]": 22,
