@@ -14,7 +14,8 @@
 
 const struct cli_command cli_commands[] = {
 	{"list", cli_list, CLI_JSON | CLI_LIMIT, "FILE", "list the snapshots of a recording"},
-	{"top", cli_top, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER,
+	{"top", cli_top,
+	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY,
 	 "FILE[@N]", "show the types that take the most memory"},
 	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY,
 	 "FILE[@N]", "show what holds objects from outside of the heap, by kind"},
