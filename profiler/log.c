@@ -35,7 +35,7 @@ struct hs_log_entry *hs_log_reserve(struct hs_log *log, uint32_t kind, size_t pa
 	const uint64_t need =
 		(payload_bytes + sizeof(struct hs_log_entry) + HS_LOG_CELL - 1) / HS_LOG_CELL;
 	struct hs_log_entry *entry;
-	uint64_t tail, rest;
+	uint64_t tail, head, rest;
 
 	if (payload_bytes > hs_log_payload_max(log))
 		return NULL;
@@ -45,8 +45,9 @@ struct hs_log_entry *hs_log_reserve(struct hs_log *log, uint32_t kind, size_t pa
 		rest = n_cells - (tail & log->mask);
 		if (rest >= need)
 			rest = 0;
-		if (tail + rest + need - atomic_load_explicit(&log->head, memory_order_acquire) >
-		    n_cells)
+		/* A tail that the head has passed since we read it is stale: the swap will say so. */
+		head = atomic_load_explicit(&log->head, memory_order_acquire);
+		if (head <= tail && tail + rest + need - head > n_cells)
 			return NULL;
 	} while (!atomic_compare_exchange_weak_explicit(&log->tail, &tail, tail + rest + need,
 							memory_order_acq_rel, memory_order_relaxed));

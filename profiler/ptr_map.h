@@ -43,9 +43,10 @@ static inline struct hs_ptr_slot *hs_ptr_map_find(const struct hs_ptr_map *map, 
 	}
 }
 
+/* The value of KEY, or 0; also for the key 0. */
 static inline uint32_t hs_ptr_map_get(const struct hs_ptr_map *map, uintptr_t key)
 {
-	const struct hs_ptr_slot *slot = hs_ptr_map_find(map, key);
+	const struct hs_ptr_slot *slot = key ? hs_ptr_map_find(map, key) : NULL;
 
 	return slot ? slot->value : 0;
 }

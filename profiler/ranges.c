@@ -169,7 +169,7 @@ static bool add_thread_blocks(struct hs_ranges *ranges, uint32_t index, unsigned
 	uint32_t first_slot = (uint32_t)(range->size / word_bytes);
 	size_t i;
 
-	if (range->size < 8 * word_bytes)
+	if (ranges->is_uncertain || range->size < 8 * word_bytes)
 		return true;
 	for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		if (block[i + 1] && !add_place(&ranges->live, block[i + 1], sizes[i], index, first_slot))
@@ -243,4 +243,14 @@ const struct hs_range *hs_ranges_find(const struct hs_ranges *ranges, uintptr_t 
 		return NULL;
 	*slot = place->first_slot + (address - place->start) / sizeof(uintptr_t);
 	return range_at(ranges, place->range);
+}
+
+void hs_ranges_free(struct hs_ranges *ranges)
+{
+	hs_area_free(&ranges->ranges);
+	hs_area_free(&ranges->live);
+	hs_area_free(&ranges->ended);
+	hs_area_free(&ranges->names);
+	hs_ptr_map_free(&ranges->by_start);
+	memset(ranges, 0, sizeof *ranges);
 }

@@ -38,6 +38,7 @@ struct hs_ranges {
 	uint32_t n_ranges, n_names, first_free;
 	uint64_t gc;                   /* collections that ended */
 	bool is_settled;
+	bool is_uncertain;             /* an event was lost: a range may be gone without our knowing */
 };
 
 #define HS_RANGE_NAME_MAX 64u
@@ -45,14 +46,16 @@ struct hs_ranges {
 bool hs_ranges_add(struct hs_ranges *ranges, uintptr_t start, uintptr_t size, uint32_t kind,
 		   uintptr_t key, const char *name);
 void hs_ranges_remove(struct hs_ranges *ranges, uintptr_t start);
+void hs_ranges_free(struct hs_ranges *ranges);
 
 /* A collection has ended: what was unregistered before it is forgotten. */
 void hs_ranges_gc_ended(struct hs_ranges *ranges);
 
 /*
  * Sorts, and reads where the threads' further blocks of thread-static fields
- * lie (they are not registered: the registered block points to them).  To be
- * called in the stopped world before hs_ranges_find().
+ * lie (they are not registered: the registered block points to them), unless
+ * the ranges are uncertain.  To be called in the stopped world before
+ * hs_ranges_find().
  */
 bool hs_ranges_settle(struct hs_ranges *ranges, unsigned word_bytes);
 

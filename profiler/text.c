@@ -60,7 +60,7 @@ static uint64_t fnv1a(const char *text, size_t bytes)
 static void cut(struct hs_text *text, size_t max)
 {
 	const size_t half = (max - 3) / 2;
-	size_t first = half, last = text->bytes - half;
+	size_t first = half, last = text->bytes - (max - 3 - half);
 
 	text->whole_bytes = text->bytes;
 	text->whole_hash = fnv1a(text->text, text->bytes);

@@ -189,3 +189,18 @@ const char *hs_types_thread_name(const struct hs_types *types, uint64_t thread, 
 	*bytes = entry->name_bytes;
 	return hs_types_text(types, entry->name);
 }
+
+void hs_types_free(struct hs_types *types)
+{
+	hs_area_free(&types->types);
+	hs_area_free(&types->statics);
+	hs_area_free(&types->names);
+	hs_area_free(&types->text);
+	hs_ptr_map_free(&types->by_class);
+	hs_ptr_map_free(&types->images);
+	hs_ptr_map_free(&types->domains);
+	hs_ptr_map_free(&types->threads);
+	hs_ptr_map_free(&types->vtables);
+	hs_ptr_map_free(&types->vtable_domains);
+	memset(types, 0, sizeof *types);
+}

@@ -51,6 +51,8 @@ struct hs_types {
 	uint32_t n_types, n_images, n_domains, n_names;
 };
 
+void hs_types_free(struct hs_types *types);
+
 /* All return 0 when memory is short. */
 
 /* Id of the type at address KLASS; a new, unannounced one if it is not known. */
