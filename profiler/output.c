@@ -92,58 +92,100 @@ static enum present look(const char *path)
 	return present;
 }
 
-/* Makes the place free.  PATH may be changed to a name of our own. */
-static bool clear_place(char *path, size_t size, bool overwrite, char *message,
-			size_t message_bytes)
+static bool refuse(char *message, size_t size, const char *path)
+{
+	snprintf(message, size,
+		 "%s exists and is not a recording; give another output, or the option 'overwrite'", path);
+	return false;
+}
+
+static bool make_old(const char *path, bool overwrite, char *message, size_t message_bytes)
 {
 	char old[HS_OPTIONS_VALUE_MAX + 8];
+	struct stat status;
+
+	snprintf(old, sizeof old, "%s.old", path);
+	/* Only what is a recording itself is lost without a word. */
+	if (look(old) == PRESENT_OTHER && stat(old, &status) == 0 && S_ISREG(status.st_mode) && !overwrite)
+		return refuse(message, message_bytes, old);
+	if (rename(path, old) < 0)
+		return fail(message, message_bytes, old, errno,
+			    "the earlier recording of that name was to go there");
+	return true;
+}
+
+/* A name of our own, where another process writes to PATH. */
+static void add_pid(char *path, size_t size)
+{
 	const size_t length = strlen(path);
 
-	switch (look(path)) {
-	case PRESENT_LIVE:
-		snprintf(path + length, size - length, ".%ld", (long)getpid());
-		return true;
+	snprintf(path + length, size - length, ".%ld", (long)getpid());
+}
+
+/* Makes the place free.  PATH may be changed to a name of our own. */
+static bool clear_place(char *path, size_t size, bool overwrite, enum present *present,
+			char *message, size_t message_bytes)
+{
+	*present = look(path);
+	if (*present == PRESENT_LIVE) {
+		add_pid(path, size);
+		*present = look(path);
+	}
+	switch (*present) {
 	case PRESENT_RECORDING:
-		snprintf(old, sizeof old, "%s.old", path);
-		if (rename(path, old) < 0)
-			return fail(message, message_bytes, old, errno,
-				    "the earlier recording of that name was to go there");
-		return true;
+		*present = PRESENT_NOT;
+		return make_old(path, overwrite, message, message_bytes);
 	case PRESENT_OTHER:
-		if (overwrite)
-			return unlink(path) == 0 || fail(message, message_bytes, path, errno, "");
-		snprintf(message, message_bytes,
-			 "%s exists and is not a recording; give another output, or the option 'overwrite'",
-			 path);
-		return false;
+		if (!overwrite)
+			return refuse(message, message_bytes, path);
+		return unlink(path) == 0 || fail(message, message_bytes, path, errno, "");
 	default:
 		return true;
 	}
 }
 
+/* Two processes may come to a free place at the same moment: one of them finds it taken. */
+static int open_file(struct hs_sink *sink, char *path, size_t size, bool is_new)
+{
+	int error = hs_sink_open_file(sink, path, is_new);
+
+	if (error || !sink->is_regular || flock(sink->fd, LOCK_EX | LOCK_NB) == 0 ||
+	    errno != EWOULDBLOCK)
+		return error;
+	hs_sink_close(sink, 0);
+	add_pid(path, size);
+	error = hs_sink_open_file(sink, path, false);
+	if (!error)
+		flock(sink->fd, LOCK_EX | LOCK_NB);
+	return error;
+}
+
 static bool open_path(struct hs_sink *sink, char *path, size_t size, bool overwrite, char *message,
 		      size_t message_bytes)
 {
+	enum present present = PRESENT_OTHER;
 	struct stat status;
 	bool is_special = stat(path, &status) == 0 && !S_ISREG(status.st_mode);
-	int error;
+	int error, tries;
 
-	if (!is_special && !clear_place(path, size, overwrite, message, message_bytes))
-		return false;
-	error = hs_sink_open_file(sink, path, false);
+	for (tries = 0;; tries++) {
+		if (!is_special &&
+		    !clear_place(path, size, overwrite, &present, message, message_bytes))
+			return false;
+		/* A link that leads to nothing looks like nothing, and is never new. */
+		error = open_file(sink, path, size, present == PRESENT_NOT && tries < 2);
+		if (error != -EEXIST || tries == 2)
+			break;
+	}
 	if (error == -ENXIO)
 		return fail(message, message_bytes, path, ENXIO,
 			    "nobody reads it; start the reader first");
-	if (error)
-		return fail(message, message_bytes, path, -error, "");
-	if (sink->is_regular)
-		flock(sink->fd, LOCK_EX | LOCK_NB);
-	return true;
+	return !error || fail(message, message_bytes, path, -error, "");
 }
 
 static bool open_number(struct hs_sink *sink, const char *text, char *message, size_t message_bytes)
 {
-	char *end;
+	char *end, name[48];
 	long fd = strtol(text, &end, 10);
 	int error;
 
@@ -153,7 +195,8 @@ static bool open_number(struct hs_sink *sink, const char *text, char *message, s
 		return false;
 	}
 	error = hs_sink_open_fd(sink, (int)fd);
-	return !error || fail(message, message_bytes, "to that descriptor", -error, text);
+	snprintf(name, sizeof name, "to descriptor #%ld", fd);
+	return !error || fail(message, message_bytes, name, -error, "");
 }
 
 bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char *used,

@@ -19,7 +19,8 @@ bool hs_output_expand(const char *pattern, char *path, size_t size, char *messag
 
 /*
  * Opens what TEXT names: `|COMMAND`, `#FD`, or a path.  For a path:
- *   - a recording that no live process writes becomes PATH.old,
+ *   - a recording that no live process writes becomes PATH.old, in place of
+ *     an earlier recording of that name,
  *   - one that a live process writes stays, and ours is PATH.PID,
  *   - another non-empty regular file is refused unless OVERWRITE,
  *   - a device or FIFO is opened without blocking.
