@@ -44,7 +44,7 @@ static class Names
         Keep(14, MakePointers);
         Keep(15, () => new NoNamespace());
         Keep(16, () => new T.\u00dcber());
-        Keep(17, () => new T.Change<T.Plain>(delegate { }));
+        Keep(17, () => { var kept = new object(); return new T.Change<T.Plain>(x => kept = x); });
         Keep(18, () => new Dictionary<T.Plain, T.Outer.Inner>());
         Keep(19, () => new T.Of<T.Pair<long, T.Outer.Colour>>());
         Keep(20, () => new T.Of<int?>());

@@ -24,9 +24,7 @@ SOURCE = os.environ.get("top_srcdir") or os.path.abspath(
 BUILD = os.environ.get("top_builddir") or os.getcwd()
 CASES = os.path.join(BUILD, "tests", "mono", "bin")
 MODULES = os.path.join(BUILD, ".libs")
-# The program itself where libtool has put a script before it.
-HEAPSHOT = next((path for path in (os.path.join(MODULES, "heapshot"),) if os.path.exists(path)),
-                os.path.join(BUILD, "heapshot"))
+HEAPSHOT = os.path.join(BUILD, "heapshot")
 IS_LONG = os.environ.get("HEAPSHOT_LONG") == "1"
 
 # Exit codes of the heapshot command.
