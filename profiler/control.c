@@ -132,6 +132,7 @@ void *hs_control_main(void *unused)
 	struct pollfd waits[2] = {{.fd = hs_recorder.wake_control, .events = POLLIN}};
 	uint64_t count;
 	ssize_t ignored;
+	bool is_served;
 
 	(void)unused;
 	notified_ns = next_timer_ns = next_counters_ns = n_snapshots_seen = 0;
@@ -139,7 +140,10 @@ void *hs_control_main(void *unused)
 	waits[1].fd = socket.fd;
 	waits[1].events = POLLIN;
 	while (!atomic_load(&hs_recorder.is_closing)) {
-		poll(waits, socket.fd >= 0 ? 2 : 1, timeout_ms());
+		/* Before the runtime is up clients wait in the socket. */
+		is_served = socket.fd >= 0 && atomic_load(&hs_recorder.phase) != HS_PHASE_EARLY;
+		waits[1].revents = 0;
+		poll(waits, is_served ? 2 : 1, timeout_ms());
 		ignored = read(hs_recorder.wake_control, &count, sizeof count);
 		(void)ignored;
 		if (hs_signals_take_term()) {
@@ -148,14 +152,15 @@ void *hs_control_main(void *unused)
 		}
 		if (hs_signals_take_request())
 			hs_request_post(HS_TRIGGER_SIGNAL);
-		if (!is_running())
-			continue;
-		on_timers();
-		if (hs_late_is_pending())
-			attached(hs_late_name_all);
-		if (hs_request_is_pending())
-			drive();
-		if (socket.fd >= 0 && (waits[1].revents & POLLIN))
+		if (is_running()) {
+			on_timers();
+			if (hs_late_is_pending())
+				attached(hs_late_name_all);
+			if (hs_request_is_pending())
+				drive();
+		}
+		/* Also when the runtime shuts down: clients are told so. */
+		if (waits[1].revents & POLLIN)
 			hs_socket_serve(&socket, drive);
 	}
 	hs_socket_close(&socket);

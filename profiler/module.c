@@ -110,10 +110,9 @@ enum hs_start_result hs_module_start(const struct hs_start *start, char *message
 		return result;
 	hs_counters_install();
 	install();
-	if (start->is_late) {
+	if (start->is_late)
 		hs_events_tell_present();
-		hs_signals_install();
-	}
+	hs_signals_install();
 	if (!hs_recorder.options.quiet)
 		hs_message("recording to %s", hs_recorder.output);
 	return result;

@@ -69,8 +69,8 @@ def ordinary_pipe(directory):
 
 @test("P1 the end waits for a command within a bound")
 def command_that_stays(directory):
-    recorded = mono(SMALL, "output=|cat >/dev/null; sleep 300,snapshot=gc,quiet", timeout=PATIENCE,
-                    cwd=directory)
+    recorded = mono(SMALL, "output=|exec >/dev/null 2>&1; cat; sleep 60,snapshot=gc,quiet",
+                    timeout=PATIENCE, cwd=directory)
     assert_same(recorded, mono(SMALL))
 
 
