@@ -5,6 +5,7 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,6 +23,7 @@
 
 #define ROOT_BYTES      ((size_t)256 << 10)
 #define EPHEMERON_BYTES ((size_t)128 << 10)
+#define SPARE_DESCRIPTORS 8
 
 /* How the memory that was asked for is divided. */
 struct division {
@@ -118,6 +120,18 @@ static int start_thread(pthread_t *thread, void *(*run)(void *))
 	return error;
 }
 
+/* The runtime aborts when it finds no descriptor: so the last few stay with it. */
+static int leave_descriptors(void)
+{
+	int probe = fcntl(hs_recorder.wake_control, F_DUPFD_CLOEXEC,
+			  hs_recorder.wake_control + SPARE_DESCRIPTORS);
+
+	if (probe < 0)
+		return EMFILE;
+	close(probe);
+	return 0;
+}
+
 static bool start_threads(char *message, size_t size)
 {
 	int error;
@@ -126,7 +140,9 @@ static bool start_threads(char *message, size_t size)
 	hs_recorder.wake_control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	error = hs_recorder.wake_writer < 0 || hs_recorder.wake_control < 0 ?
 			errno :
-			start_thread(&hs_recorder.writer, hs_writer_main);
+			leave_descriptors();
+	if (!error)
+		error = start_thread(&hs_recorder.writer, hs_writer_main);
 	if (error) {
 		snprintf(message, size, "cannot start the recorder's thread: %s", strerror(error));
 		return false;
