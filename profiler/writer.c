@@ -65,6 +65,11 @@ static void fail(int error)
 	atomic_store(&hs_recorder.state, HS_STATE_OFF);
 	advice_of(-error, &advice);
 	hs_message("recording to %s ended: %s; %s", hs_recorder.output, strerror(-error), advice);
+	/* A command that has ended would stay a zombie, a full disk would stay full. */
+	if (hs_own(HS_OWNER_LIMIT_NS)) {
+		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
+		hs_disown();
+	}
 }
 
 static bool is_failure(int error)
