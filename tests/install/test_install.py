@@ -116,8 +116,8 @@ def packages(directory):
     found = installed(directory)
     header, = [name for name in found if re.search(r"include/.*reader.*\.h$", name)]
     header = os.path.relpath(header, variable("includedir"))
-    compile_and_run(directory, "embed", "#include <heapshot.h>\n#include <stddef.h>\n"
-                    "int main(void) { return heapshot_start == NULL; }\n", ["heapshot", "mono-2"])
+    compile_and_run(directory, "embed", "#include <heapshot.h>\n"
+                    "int main(void) { return heapshot_is_recording(); }\n", ["heapshot", "mono-2"])
     compile_and_run(directory, "read", "#include <%s>\nint main(void) { return 0; }\n" % header, ["heapshot-reader"])
 
 
