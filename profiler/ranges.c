@@ -96,7 +96,7 @@ void hs_ranges_remove(struct hs_ranges *ranges, uintptr_t start)
 	if (!index)
 		return;
 	hs_ptr_map_remove(&ranges->by_start, start);
-	range_at(ranges, index - 1)->ended_gc = ranges->gc + 1;
+	range_at(ranges, index - 1)->ended_gc = ranges->gc + HS_RANGE_KEPT_GCS;
 	ranges->is_settled = false;
 }
 

@@ -20,7 +20,7 @@ struct hs_range {
 	uintptr_t key;
 	uint32_t kind;        /* RootKind */
 	uint32_t name;        /* index into names, see hs_range_name() */
-	uint64_t ended_gc;    /* 0: live; else number of the collection at unregistration, plus one */
+	uint64_t ended_gc;    /* 0: live; else number of the collection with which it is forgotten */
 };
 
 /* Where ranges are found: sorted by start. */
@@ -42,13 +42,19 @@ struct hs_ranges {
 };
 
 #define HS_RANGE_NAME_MAX 64u
+/*
+ * The runtime announces the end of a range before it takes the collector's lock
+ * and removes it.  Where many threads want that lock several collections pass
+ * in between (5 were seen), each of which still reports the range's roots.
+ */
+#define HS_RANGE_KEPT_GCS 64u
 
 bool hs_ranges_add(struct hs_ranges *ranges, uintptr_t start, uintptr_t size, uint32_t kind,
 		   uintptr_t key, const char *name);
 void hs_ranges_remove(struct hs_ranges *ranges, uintptr_t start);
 void hs_ranges_free(struct hs_ranges *ranges);
 
-/* A collection has ended: what was unregistered before it is forgotten. */
+/* A collection has ended: what was unregistered long enough before is forgotten. */
 void hs_ranges_gc_ended(struct hs_ranges *ranges);
 
 /*

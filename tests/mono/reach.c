@@ -28,7 +28,9 @@ struct row {
 	size_t first_edge;
 	size_t n_edges;
 	bool is_continuation;
-	bool is_marked; /* in the object's first row only */
+	/* In the object's first row only: */
+	bool is_marked;
+	bool has_unmarked_parent;
 };
 
 struct edge {
@@ -71,7 +73,7 @@ static void add_row(struct graph *graph, const struct heapshot_object *object)
 	graph->rows = room(graph->rows, graph->n_rows, &graph->rows_room, sizeof(*graph->rows));
 	row = &graph->rows[graph->n_rows++];
 	*row = (struct row){ object->address, object->size, object->type, graph->n_edges, object->n_references,
-			     object->is_continuation, false };
+			     object->is_continuation, false, false };
 	for (uint64_t i = 0; i < object->n_references; i++) {
 		graph->edges = room(graph->edges, graph->n_edges, &graph->edges_room,
 				    sizeof(*graph->edges));
@@ -196,6 +198,31 @@ static void mark_all(struct graph *graph, const struct heapshot_roots *roots)
 	}
 }
 
+/* Objects that are not reached and not held by others that are not. */
+static uint64_t count_lost_roots(struct graph *graph)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < graph->n_rows; i++) {
+		const struct row *row = &graph->rows[i];
+
+		if (row->is_marked || row->is_continuation)
+			continue;
+		for (size_t k = row->first_edge; k < row->first_edge + row->n_edges; k++) {
+			size_t target = find(graph, graph->edges[k].target);
+
+			if (target != SIZE_MAX && target != i)
+				graph->rows[target].has_unmarked_parent = true;
+		}
+	}
+	for (size_t i = 0; i < graph->n_rows; i++) {
+		const struct row *row = &graph->rows[i];
+
+		n += !row->is_marked && !row->is_continuation && !row->has_unmarked_parent;
+	}
+	return n;
+}
+
 static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 		  const struct heapshot_roots *roots)
 {
@@ -241,12 +268,12 @@ static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 	}
 	printf("{\"id\":%" PRIu64 ",\"objects\":%" PRIu64 ",\"stated_objects\":%" PRIu64
 	       ",\"references\":%zu,\"stated_references\":%" PRIu64 ",\"reached\":%" PRIu64
-	       ",\"twice\":%" PRIu64 ",\"orphans\":%" PRIu64 ",\"overlapping\":%" PRIu64
+	       ",\"lost_roots\":%" PRIu64 ",\"twice\":%" PRIu64 ",\"orphans\":%" PRIu64 ",\"overlapping\":%" PRIu64
 	       ",\"dangling\":%" PRIu64 ",\"bad_slots\":%" PRIu64 ",\"roots\":%zu"
 	       ",\"unknown_roots\":%" PRIu64 ",\"roots_without_object\":%" PRIu64
 	       ",\"ephemerons\":%zu,\"loose_ephemerons\":%" PRIu64 "}\n",
 	       snapshot->id, objects, snapshot->objects, graph->n_edges, snapshot->references,
-	       reached, twice, orphans, overlapping, dangling, bad_slots, roots->n_roots, unknown,
+	       reached, count_lost_roots(graph), twice, orphans, overlapping, dangling, bad_slots, roots->n_roots, unknown,
 	       rootless, graph->n_ephemerons, loose_ephemerons);
 }
 
