@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -220,11 +221,33 @@ static void push_root(uintptr_t start, uintptr_t size, uint32_t kind, uintptr_t 
 	hs_push_end(entry);
 }
 
+/*
+ * A thread that attaches may be scanned before its stack is announced, but not
+ * before its thread-static fields are, which happens on the thread itself.  The
+ * announcement that follows has the same start and replaces this one.
+ */
+static void push_own_stack(uintptr_t thread)
+{
+	pthread_attr_t attributes;
+	void *start;
+	size_t size;
+
+	if (pthread_getattr_np((pthread_t)thread, &attributes) != 0)
+		return;
+	if (pthread_attr_getstack(&attributes, &start, &size) == 0)
+		push_root((uintptr_t)start, size, HEAPSHOT__ROOT_KIND__ROOT_KIND_STACK, thread,
+			  "Thread Stack", false);
+	pthread_attr_destroy(&attributes);
+}
+
 static void root_registered(MonoProfiler *profiler, const mono_byte *start, uintptr_t size,
 			    MonoGCRootSource source, const void *key, const char *name)
 {
 	(void)profiler;
 	push_root((uintptr_t)start, size, (uint32_t)source + 1, (uintptr_t)key, name, false);
+	if (source == MONO_ROOT_SOURCE_THREAD_STATIC && (uintptr_t)key == (uintptr_t)pthread_self() &&
+	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
+		push_own_stack((uintptr_t)key);
 }
 
 static void root_unregistered(MonoProfiler *profiler, const mono_byte *start)
