@@ -117,8 +117,7 @@ int heapshot_flush(void)
 
 int heapshot_stop(void)
 {
-	if (hs_is_recording())
-		hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_STOPPED);
+	hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_STOPPED);
 	return HEAPSHOT_OK;
 }
 

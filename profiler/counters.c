@@ -24,6 +24,9 @@ static struct counter {
 
 static unsigned n_counters;
 
+/* By this recording or an earlier one. */
+static bool are_enabled;
+
 /* What changed in this round. */
 static struct hs_value_entry changed[N_MAX];
 static unsigned n_changed;
@@ -203,12 +206,14 @@ void hs_counters_install(void)
 {
 	memset(counters, 0, sizeof counters);
 	n_counters = 0;
-	if (hs_recorder.options.events & HS_EVENTS_COUNTERS)
-		mono_counters_enable(-1);
+	if (!(hs_recorder.options.events & HS_EVENTS_COUNTERS))
+		return;
+	mono_counters_enable(-1);
+	are_enabled = true;
 }
 
 void hs_counters_silence(void)
 {
-	if (hs_recorder.options.events & HS_EVENTS_COUNTERS)
+	if (are_enabled)
 		mono_counters_enable(0);
 }

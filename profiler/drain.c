@@ -450,6 +450,7 @@ int hs_drain(uint64_t deadline_ns)
 {
 	struct drain drain = {.deadline_ns = deadline_ns};
 
-	hs_log_drain(&hs_recorder.log, visit, &drain);
+	if (hs_log_drain(&hs_recorder.log, visit, &drain))
+		atomic_store(&hs_recorder.is_stuck, 0);
 	return drain.error;
 }

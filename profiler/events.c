@@ -305,12 +305,13 @@ void hs_events_install(MonoProfilerHandle handle)
 	mono_profiler_set_thread_name_callback(handle, thread_named);
 	mono_profiler_set_gc_root_register_callback(handle, root_registered);
 	mono_profiler_set_gc_root_unregister_callback(handle, root_unregistered);
-	if (events & HS_EVENTS_JIT) {
-		mono_profiler_set_jit_chunk_created_callback(handle, chunk_created);
-		mono_profiler_set_jit_chunk_destroyed_callback(handle, chunk_destroyed);
-	}
-	if (events & HS_EVENTS_HANDLES) {
-		mono_profiler_set_gc_handle_created_callback(handle, handle_created);
-		mono_profiler_set_gc_handle_deleted_callback(handle, handle_deleted);
-	}
+	/* Taken away too, since an earlier recording may have wanted them. */
+	mono_profiler_set_jit_chunk_created_callback(handle,
+						     events & HS_EVENTS_JIT ? chunk_created : NULL);
+	mono_profiler_set_jit_chunk_destroyed_callback(
+		handle, events & HS_EVENTS_JIT ? chunk_destroyed : NULL);
+	mono_profiler_set_gc_handle_created_callback(
+		handle, events & HS_EVENTS_HANDLES ? handle_created : NULL);
+	mono_profiler_set_gc_handle_deleted_callback(
+		handle, events & HS_EVENTS_HANDLES ? handle_deleted : NULL);
 }

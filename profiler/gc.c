@@ -52,12 +52,11 @@ static void push_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool
 
 static bool is_wanted(void)
 {
-	if (atomic_load(&hs_recorder.is_limit_reached))
+	/* Before, nothing has a name; afterwards the runtime collects once more, without its threads. */
+	if (atomic_load(&hs_recorder.is_limit_reached) ||
+	    atomic_load(&hs_recorder.phase) != HS_PHASE_RUNNING)
 		return false;
-	if (hs_request_is_pending())
-		return true;
-	return (hs_recorder.options.when & HS_WHEN_GC) &&
-	       atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING;
+	return hs_request_is_pending() || (hs_recorder.options.when & HS_WHEN_GC);
 }
 
 static bool is_major_serial(uint32_t generation, mono_bool is_serial)
@@ -85,8 +84,12 @@ static void take(void)
 		.is_stats_only = request && request->is_stats_only,
 		.asked_ns = request ? atomic_load(&request->asked_ns) : begin_ns,
 	};
-	int error = hs_snapshot_take(&snapshot);
+	int error;
 
+	/* Whoever asked may have given up since the world was stopped. */
+	if (!request && !(hs_recorder.options.when & HS_WHEN_GC))
+		return;
+	error = hs_snapshot_take(&snapshot);
 	last_snapshot_end_ns = hs_monotonic_ns();
 	last_snapshot_duration_ns = last_snapshot_end_ns - begin_ns;
 	if (request)
@@ -131,10 +134,8 @@ static void before_start(uint32_t generation, mono_bool is_serial)
 		ask_for_more(generation, is_serial);
 }
 
-static void gc_event(MonoProfiler *profiler, MonoProfilerGCEvent event, uint32_t generation,
-		     mono_bool is_serial)
+static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool is_serial)
 {
-	(void)profiler;
 	if (!hs_is_recording()) {
 		if (is_collecting_roots)
 			hs_roots_report(profiler_handle, is_collecting_roots = false);
@@ -164,6 +165,15 @@ static void gc_event(MonoProfiler *profiler, MonoProfilerGCEvent event, uint32_t
 	default:
 		break;
 	}
+}
+
+static void gc_event(MonoProfiler *profiler, MonoProfilerGCEvent event, uint32_t generation,
+		     mono_bool is_serial)
+{
+	(void)profiler;
+	hs_enter();
+	on_event(event, generation, is_serial);
+	hs_leave();
 }
 
 static void gc_resize(MonoProfiler *profiler, uintptr_t size)
@@ -227,12 +237,13 @@ void hs_gc_shutdown(void)
 void hs_gc_install(MonoProfilerHandle handle)
 {
 	profiler_handle = handle;
+	hs_roots_report(handle, false);
 	is_collecting_roots = had_start = false;
 	n_collections = next_at_bytes = 0;
 	last_snapshot_end_ns = last_snapshot_duration_ns = 0;
 	mono_profiler_set_gc_event_callback(handle, gc_event);
 	mono_profiler_set_gc_resize_callback(handle, gc_resize);
 	mono_profiler_set_gc_finalized_callback(handle, gc_finalized);
-	if (hs_recorder.options.events & HS_EVENTS_MOVES)
-		mono_profiler_set_gc_moves_callback(handle, gc_moves);
+	mono_profiler_set_gc_moves_callback(
+		handle, hs_recorder.options.events & HS_EVENTS_MOVES ? gc_moves : NULL);
 }

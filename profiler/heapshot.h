@@ -60,7 +60,7 @@ enum heapshot_result {
 	HEAPSHOT_NOT_RECORDING = -2,
 	/* The runtime shuts down: it is too late. */
 	HEAPSHOT_SHUTTING_DOWN = -3,
-	/* Too many threads wait for a snapshot already (more than eight). */
+	/* Too many threads wait for a snapshot already (eight; one before the runtime is initialised). */
 	HEAPSHOT_BUSY = -4,
 	/* No collection came about within 30 seconds; the request is withdrawn. */
 	HEAPSHOT_TIMED_OUT = -5,

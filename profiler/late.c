@@ -50,19 +50,33 @@ bool hs_late_is_pending(void)
 	return atomic_load(&published) != NULL;
 }
 
+static struct batch *free_batch(struct batch *batch)
+{
+	struct batch *next = batch->next;
+
+	hs_area_free(&batch->classes);
+	hs_unmap(batch, sizeof *batch);
+	return next;
+}
+
+void hs_late_clear(void)
+{
+	struct batch *batch = atomic_exchange(&published, NULL);
+
+	while (batch)
+		batch = free_batch(batch);
+}
+
 void hs_late_name_all(void)
 {
-	struct batch *batch = atomic_exchange(&published, NULL), *next;
+	struct batch *batch = atomic_exchange(&published, NULL);
 	size_t at;
 
-	for (; batch; batch = next) {
-		next = batch->next;
+	for (; batch; batch = free_batch(batch)) {
 		for (at = 0; at < batch->classes.used; at += sizeof(uintptr_t)) {
 			uintptr_t klass;
 			memcpy(&klass, batch->classes.data + at, sizeof klass);
 			hs_classes_name_late((MonoClass *)klass);
 		}
-		hs_area_free(&batch->classes);
-		hs_unmap(batch, sizeof *batch);
 	}
 }

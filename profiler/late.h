@@ -15,6 +15,9 @@ void hs_late_add(uintptr_t klass);
 /* In the stopped world: those added are ready to be named. */
 void hs_late_publish(void);
 
+/* Forgets all; for the start of a recording. */
+void hs_late_clear(void);
+
 bool hs_late_is_pending(void);
 /* On a thread that belongs to the runtime: names them. */
 void hs_late_name_all(void);

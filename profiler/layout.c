@@ -67,7 +67,11 @@ static char *write_field(char *at, MonoClassField *field)
 	out->offset = out->is_thread_static ? 0 : offset;
 	out->is_inline = mono_type_is_struct(type) != 0;
 	/* Where bad bytes grew into replacement characters, the end is left out. */
-	out->name_bytes = (uint32_t)(name.text ? (name.bytes < room ? name.bytes : room) : 0);
+	if (name.text && name.bytes <= room)
+		room = name.bytes;
+	while (name.text && room && (name.text[room] & 0xC0) == 0x80)
+		room--;
+	out->name_bytes = (uint32_t)(name.text ? room : 0);
 	if (name.text)
 		memcpy(out->name, name.text, out->name_bytes);
 	free(name.text);

@@ -18,6 +18,7 @@
 #include "profiler/events.h"
 #include "profiler/gc.h"
 #include "profiler/heapshot.h"
+#include "profiler/late.h"
 #include "profiler/message.h"
 #include "profiler/module.h"
 #include "profiler/request.h"
@@ -62,6 +63,8 @@ static void shutdown_end(MonoProfiler *unused)
 	hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_SHUTDOWN);
 }
 
+static _Atomic int is_oom_taken;
+
 static bool is_oom(MonoObject *exception)
 {
 	MonoClass *klass = exception ? mono_object_get_class(exception) : NULL;
@@ -72,12 +75,10 @@ static bool is_oom(MonoObject *exception)
 
 static void exception_thrown(MonoProfiler *unused, MonoObject *exception)
 {
-	static _Atomic int is_taken;
-
 	(void)unused;
 	/* Once: a program that runs into its limit does so again and again. */
 	if (!hs_is_recording() || atomic_load(&hs_recorder.phase) != HS_PHASE_RUNNING ||
-	    !is_oom(exception) || atomic_exchange(&is_taken, 1))
+	    !is_oom(exception) || atomic_exchange(&is_oom_taken, 1))
 		return;
 	hs_request_post(HS_TRIGGER_OOM);
 	mono_gc_collect(mono_gc_max_generation());
@@ -89,11 +90,13 @@ static void install(void)
 	if (!profiler.handle)
 		profiler.handle = mono_profiler_create(&profiler);
 	hs_seen_clear();
+	hs_late_clear();
+	atomic_store(&is_oom_taken, 0);
 	hs_classes_install(profiler.handle);
 	hs_events_install(profiler.handle);
 	hs_gc_install(profiler.handle);
-	if (hs_recorder.options.when & HS_WHEN_OOM)
-		mono_profiler_set_exception_throw_callback(profiler.handle, exception_thrown);
+	mono_profiler_set_exception_throw_callback(
+		profiler.handle, hs_recorder.options.when & HS_WHEN_OOM ? exception_thrown : NULL);
 	mono_profiler_set_runtime_initialized_callback(profiler.handle, runtime_initialized);
 	mono_profiler_set_runtime_shutdown_begin_callback(profiler.handle, shutdown_begin);
 	mono_profiler_set_runtime_shutdown_end_callback(profiler.handle, shutdown_end);
@@ -110,6 +113,7 @@ enum hs_start_result hs_module_start(const struct hs_start *start, char *message
 		return result;
 	hs_counters_install();
 	install();
+	hs_recorder_begin();
 	if (start->is_late)
 		hs_events_tell_present();
 	hs_signals_install();

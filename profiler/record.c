@@ -10,12 +10,17 @@
 #include "profiler/recorder.h"
 
 struct hs_recorder hs_recorder;
+_Atomic int hs_n_inside;
 
 void hs_wake(int fd)
 {
 	const uint64_t one = 1;
-	ssize_t ignored = write(fd, &one, sizeof one);
+	ssize_t ignored;
 
+	/* Between two recordings there is nothing to wake, least of all the program's own input. */
+	if (fd <= STDERR_FILENO)
+		return;
+	ignored = write(fd, &one, sizeof one);
 	(void)ignored;
 }
 
@@ -23,6 +28,8 @@ void hs_count_loss(Heapshot__LossKind kind, uint64_t n)
 {
 	atomic_fetch_add(&hs_recorder.lost[kind], n);
 	atomic_fetch_add(&hs_recorder.lost_ever, n);
+	if (kind == HEAPSHOT__LOSS_KIND__LOSS_KIND_ROOT_RANGES)
+		atomic_store(&hs_recorder.are_ranges_lost, 1);
 }
 
 bool hs_own(uint64_t limit_ns)
@@ -74,21 +81,39 @@ static bool make_room(uint64_t end)
 	return hs_is_recording() && hs_monotonic_ns() < end;
 }
 
+/* Waits for room, once: a reader that has stopped must not slow down each and every event. */
+static struct hs_log_entry *wait_and_reserve(enum hs_entry_kind kind, size_t payload_bytes,
+					     uint64_t now)
+{
+	struct hs_log *log = &hs_recorder.log;
+	struct hs_log_entry *entry = NULL;
+
+	if (payload_bytes > hs_log_payload_max(log) || atomic_load(&hs_recorder.is_stuck))
+		return NULL;
+	while (!entry && make_room(now + HS_LOG_WAIT_NS))
+		entry = hs_log_reserve(log, kind, payload_bytes, now);
+	if (!entry)
+		atomic_store(&hs_recorder.is_stuck, 1);
+	return entry;
+}
+
 struct hs_log_entry *hs_push_begin(enum hs_entry_kind kind, size_t payload_bytes,
 				   Heapshot__LossKind loss)
 {
-	struct hs_log *log = &hs_recorder.log;
-	struct hs_log_entry *entry;
+	struct hs_log_entry *entry = NULL;
 	uint64_t now;
 
-	if (!hs_is_recording())
-		return NULL;
-	now = hs_monotonic_ns();
-	entry = hs_log_reserve(log, kind, payload_bytes, now);
-	while (!entry && payload_bytes <= hs_log_payload_max(log) && make_room(now + HS_LOG_WAIT_NS))
-		entry = hs_log_reserve(log, kind, payload_bytes, now);
+	hs_enter();
+	if (hs_is_recording()) {
+		now = hs_monotonic_ns();
+		entry = hs_log_reserve(&hs_recorder.log, kind, payload_bytes, now);
+		if (!entry)
+			entry = wait_and_reserve(kind, payload_bytes, now);
+		if (!entry)
+			hs_count_loss(loss, 1);
+	}
 	if (!entry)
-		hs_count_loss(loss, 1);
+		hs_leave();
 	return entry;
 }
 
@@ -101,4 +126,5 @@ void hs_push_end(struct hs_log_entry *entry)
 	/* Woken on the way up only: a full log would else cost a system call an entry. */
 	if (used >= half && used < half + 16)
 		hs_wake(hs_recorder.wake_writer);
+	hs_leave();
 }

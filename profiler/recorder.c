@@ -14,11 +14,13 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include "emit/sink_fd.h"
 #include "profiler/area.h"
 #include "profiler/header.h"
 #include "profiler/message.h"
 #include "profiler/output.h"
 #include "profiler/recorder.h"
+#include "profiler/request.h"
 #include "profiler/strings.h"
 
 #define ROOT_BYTES      ((size_t)256 << 10)
@@ -132,15 +134,26 @@ static int leave_descriptors(void)
 	return 0;
 }
 
+/* A program that closed its standard descriptors keeps them for itself. */
+static int new_event(void)
+{
+	int fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+
+	return fd < 0 ? -errno : hs_fd_raise(fd);
+}
+
 static bool start_threads(char *message, size_t size)
 {
 	int error;
 
-	hs_recorder.wake_writer = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	hs_recorder.wake_control = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	error = hs_recorder.wake_writer < 0 || hs_recorder.wake_control < 0 ?
-			errno :
-			leave_descriptors();
+	hs_recorder.wake_writer = new_event();
+	hs_recorder.wake_control = new_event();
+	if (hs_recorder.wake_writer < 0)
+		error = -hs_recorder.wake_writer;
+	else if (hs_recorder.wake_control < 0)
+		error = -hs_recorder.wake_control;
+	else
+		error = leave_descriptors();
 	if (!error)
 		error = start_thread(&hs_recorder.writer, hs_writer_main);
 	if (error) {
@@ -168,6 +181,8 @@ static void in_forked_child(void)
 {
 	if (atomic_exchange(&hs_recorder.state, HS_STATE_OFF) != HS_STATE_OFF)
 		hs_sink_forget(&hs_recorder.sink);
+	/* Threads that were inside are not here. */
+	atomic_store(&hs_n_inside, 0);
 }
 
 static void at_exit(void)
@@ -197,6 +212,43 @@ static bool parse(const struct hs_start *start, char *message, size_t size)
 	return is_good;
 }
 
+/*
+ * Clears away an earlier recording, also one whose output failed: waits for its
+ * threads, and for callbacks that are still inside.
+ */
+static bool clear_earlier(void)
+{
+	const uint64_t end = hs_monotonic_ns() + HS_CLEAR_LIMIT_NS;
+
+	if (!hs_recorder.memory)
+		return true;
+	if (hs_recorder.pid == getpid()) {
+		hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_STOPPED);
+		while (hs_recorder.has_control && !atomic_load(&hs_recorder.is_control_closed) &&
+		       hs_monotonic_ns() < end)
+			hs_sleep_ns(HS_NS_PER_MS);
+		if (!atomic_load(&hs_recorder.is_closed) ||
+		    (hs_recorder.has_control && !atomic_load(&hs_recorder.is_control_closed)))
+			return false;
+	}
+	while (atomic_load(&hs_n_inside) && hs_monotonic_ns() < end)
+		hs_sleep_ns(HS_NS_PER_MS);
+	if (atomic_load(&hs_n_inside))
+		return false;
+	if (hs_recorder.pid == getpid()) {
+		pthread_join(hs_recorder.writer, NULL);
+		if (hs_recorder.has_control)
+			pthread_join(hs_recorder.control, NULL);
+		hs_sink_close(&hs_recorder.sink, HS_NS_PER_MS);
+	}
+	hs_types_free(&hs_recorder.types);
+	hs_ranges_free(&hs_recorder.ranges);
+	hs_ptr_map_free(&hs_recorder.chunks);
+	hs_area_free(&hs_recorder.roots);
+	release();
+	return true;
+}
+
 enum hs_start_result hs_recorder_start(const struct hs_start *start, char *message, size_t size,
 				       bool *is_strict)
 {
@@ -210,6 +262,13 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 			 hs_recorder.output);
 		return HS_START_REFUSED;
 	}
+	if (!clear_earlier()) {
+		snprintf(message, size, "the recording before is still ending (%s); try again",
+			 hs_recorder.output);
+		return HS_START_REFUSED;
+	}
+	/* What was asked of the recording before is not asked of this one. */
+	hs_request_refuse_all(-ENOTCONN);
 	memset(&hs_recorder, 0, sizeof hs_recorder);
 	is_good = parse(start, message, size);
 	*is_strict = hs_recorder.options.strict;
@@ -241,16 +300,19 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 		snprintf(message, size, "cannot write %s: %s", hs_recorder.output, strerror(-error));
 		is_good = false;
 	}
-	if (is_good)
-		atomic_store(&hs_recorder.state, HS_STATE_RECORDING);
 	if (!is_good || !start_threads(message, size)) {
-		atomic_store(&hs_recorder.state, HS_STATE_OFF);
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
 		release();
 		return HS_START_REFUSED;
 	}
 	pthread_once(&once, register_once);
 	return HS_START_OK;
+}
+
+void hs_recorder_begin(void)
+{
+	atomic_store(&hs_recorder.state, HS_STATE_RECORDING);
+	hs_wake(hs_recorder.wake_control);
 }
 
 void hs_recorder_end(Heapshot__EndReason reason)

@@ -36,6 +36,8 @@
 #define HS_LOG_WAIT_NS    (200 * HS_NS_PER_MS)
 /* How often events reach the output at the latest. */
 #define HS_FLUSH_NS       (250 * HS_NS_PER_MS)
+/* Longest time that a start waits for the threads of the recording before. */
+#define HS_CLEAR_LIMIT_NS (5 * HS_NS_PER_S)
 /* Longest time that the end of the process waits for the output, and for a command. */
 #define HS_CLOSE_LIMIT_NS (10 * HS_NS_PER_S)
 
@@ -70,8 +72,10 @@ struct hs_recorder {
 	char output[HS_OPTIONS_VALUE_MAX]; /* for people */
 
 	struct hs_log log;
+	_Atomic int is_stuck;            /* nobody made room in time, and nothing was taken since */
 	_Atomic uint64_t lost[8];        /* by LossKind, since the last Loss record */
 	_Atomic uint64_t lost_ever;
+	_Atomic int are_ranges_lost;     /* an event about a root range was */
 
 	/* Owner's. */
 	_Atomic int owner;               /* 0: none */
@@ -139,6 +143,22 @@ void hs_push_end(struct hs_log_entry *entry);
 
 void hs_count_loss(Heapshot__LossKind kind, uint64_t n);
 
+/*
+ * Callbacks that use the recorder's memory are inside it: a later recording
+ * begins when all have left.  Appending to the log does this by itself.
+ */
+extern _Atomic int hs_n_inside;
+
+static inline void hs_enter(void)
+{
+	atomic_fetch_add(&hs_n_inside, 1);
+}
+
+static inline void hs_leave(void)
+{
+	atomic_fetch_sub(&hs_n_inside, 1);
+}
+
 /* Owner.  hs_own() waits at most LIMIT_NS. */
 bool hs_own(uint64_t limit_ns);
 void hs_disown(void);
@@ -150,7 +170,7 @@ void hs_disown(void);
  */
 int hs_drain(uint64_t deadline_ns);
 
-/* Wakes a recorder's thread; async-signal-safe. */
+/* Wakes a recorder's thread, if FD is one of ours; async-signal-safe. */
 void hs_wake(int fd);
 
 /* Starting and ending: recorder.c. */
@@ -163,9 +183,14 @@ struct hs_start {
 
 enum hs_start_result { HS_START_OK, HS_START_REFUSED, HS_START_HELP };
 
-/* On failure, one line in MESSAGE; *is_strict tells whether the options ask to end the process. */
+/*
+ * Opens all that a recording needs; it begins with hs_recorder_begin().  On
+ * failure, one line in MESSAGE; *is_strict tells whether the options ask to end
+ * the process.
+ */
 enum hs_start_result hs_recorder_start(const struct hs_start *start, char *message, size_t size,
 				       bool *is_strict);
+void hs_recorder_begin(void);
 
 /*
  * Ends the recording: the writer drains, writes the End record, and closes the

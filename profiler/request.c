@@ -78,9 +78,9 @@ static bool fill(struct hs_request *request, enum hs_trigger trigger, const char
 	return true;
 }
 
-void hs_request_post_early(const char *label, bool is_stats_only)
+bool hs_request_post_early(const char *label, bool is_stats_only)
 {
-	fill(&slots[HS_TRIGGER_EARLY], HS_TRIGGER_EARLY, label, is_stats_only);
+	return fill(&slots[HS_TRIGGER_EARLY], HS_TRIGGER_EARLY, label, is_stats_only);
 }
 
 struct hs_request *hs_request_open(enum hs_trigger trigger, const char *label, bool is_stats_only)

@@ -46,8 +46,8 @@ const char *hs_trigger_name(enum hs_trigger trigger);
 
 /* Asks without waiting; async-signal-safe. */
 void hs_request_post(enum hs_trigger trigger);
-/* HS_TRIGGER_EARLY with a label; not async-signal-safe. */
-void hs_request_post_early(const char *label, bool is_stats_only);
+/* HS_TRIGGER_EARLY with a label; false when one waits already.  Not async-signal-safe. */
+bool hs_request_post_early(const char *label, bool is_stats_only);
 
 /* Asks, to wait for it: a slot, or NULL when too many wait already. */
 struct hs_request *hs_request_open(enum hs_trigger trigger, const char *label, bool is_stats_only);

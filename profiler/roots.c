@@ -157,6 +157,7 @@ int hs_roots_write(const struct hs_root_set *set, uint64_t snapshot, int (*put)(
 
 	memset(totals, 0, sizeof *totals);
 	totals->n_unresolved = hs_recorder.n_roots_lost;
+	hs_recorder.ranges.is_uncertain = atomic_load(&hs_recorder.are_ranges_lost);
 	if (!hs_ranges_settle(&hs_recorder.ranges, sizeof(void *)))
 		return -ENOMEM;
 	hs_root_begin(&hs_recorder.root_encoder, snapshot);

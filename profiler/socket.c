@@ -14,6 +14,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "emit/sink_fd.h"
 #include "profiler/control.h"
 #include "profiler/message.h"
 #include "profiler/recorder.h"
@@ -49,7 +50,6 @@ bool hs_socket_open(struct hs_socket *sock)
 {
 	const char *option = hs_recorder.options.control;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	mode_t mask;
 
 	sock->fd = -1;
 	sock->path[0] = 0;
@@ -67,15 +67,18 @@ bool hs_socket_open(struct hs_socket *sock)
 	sock->fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock->fd < 0)
 		goto failed;
+	sock->fd = hs_fd_raise(sock->fd);
+	if (sock->fd < 0) {
+		errno = -sock->fd;
+		goto failed;
+	}
 	/* What an earlier process of this number left behind. */
 	if (strcmp(option, "auto") == 0)
 		unlink(address.sun_path);
-	mask = umask(0177);
-	if (bind(sock->fd, (struct sockaddr *)&address, sizeof address) < 0) {
-		umask(mask);
+	/* The mode that it will have in the file system; the umask is the whole program's. */
+	fchmod(sock->fd, 0600);
+	if (bind(sock->fd, (struct sockaddr *)&address, sizeof address) < 0)
 		goto failed;
-	}
-	umask(mask);
 	strcpy(sock->path, address.sun_path);
 	if (listen(sock->fd, 8) == 0)
 		return true;

@@ -25,16 +25,17 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 	uint64_t end;
 	int i;
 
-	if (!hs_is_recording() || getpid() != hs_recorder.pid)
+	if (getpid() != hs_recorder.pid)
 		return -ENOTCONN;
 	if (atomic_load(&hs_recorder.is_limit_reached))
 		return -EDQUOT;
+	if (!hs_is_recording())
+		return -ENOTCONN;
 	switch (atomic_load(&hs_recorder.phase)) {
 	case HS_PHASE_SHUTDOWN:
 		return -ESHUTDOWN;
 	case HS_PHASE_EARLY:
-		hs_request_post_early(label, is_stats_only);
-		return 0;
+		return hs_request_post_early(label, is_stats_only) ? 0 : -EBUSY;
 	default:
 		break;
 	}
@@ -43,7 +44,8 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 		return -EBUSY;
 	/* A thread that belongs to the runtime collects itself; another one may not. */
 	if (mono_domain_get()) {
-		for (i = 0; i < COLLECTIONS_MAX && !hs_request_is_done(request); i++)
+		for (i = 0; i < COLLECTIONS_MAX && !hs_request_is_done(request) && hs_is_recording();
+		     i++)
 			mono_gc_collect(mono_gc_max_generation());
 		hs_late_name_all();
 	} else {

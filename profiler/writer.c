@@ -19,6 +19,7 @@
 #include "profiler/losses.h"
 #include "profiler/message.h"
 #include "profiler/recorder.h"
+#include "profiler/request.h"
 
 /* A slow reader is waited for in slices, so that the collecting thread gets its turn. */
 #define SLICE_NS (20 * HS_NS_PER_MS)
@@ -56,6 +57,12 @@ static int advice_of(int error, const char **advice)
 	return error;
 }
 
+/* Nobody waits for a snapshot that cannot come any more. */
+static void refuse_requests(void)
+{
+	hs_request_refuse_all(atomic_load(&hs_recorder.is_limit_reached) ? -EDQUOT : -ENOTCONN);
+}
+
 /* The output failed: recording ends here, the program goes on. */
 static void fail(int error)
 {
@@ -63,6 +70,7 @@ static void fail(int error)
 
 	hs_recorder.error = error;
 	atomic_store(&hs_recorder.state, HS_STATE_OFF);
+	refuse_requests();
 	advice_of(-error, &advice);
 	hs_message("recording to %s ended: %s; %s", hs_recorder.output, strerror(-error), advice);
 	/* A command that has ended would stay a zombie, a full disk would stay full. */
@@ -111,10 +119,19 @@ static void finish(Heapshot__EndReason reason)
 {
 	const uint64_t deadline_ns = hs_monotonic_ns() + HS_CLOSE_LIMIT_NS;
 	int error = hs_recorder.error, close_error;
+	bool is_ours;
 
 	atomic_store(&hs_recorder.state, HS_STATE_ENDING);
-	while (!hs_own(HS_OWNER_LIMIT_NS) && hs_monotonic_ns() < deadline_ns)
-		;
+	refuse_requests();
+	do
+		is_ours = hs_own(HS_OWNER_LIMIT_NS);
+	while (!is_ours && hs_monotonic_ns() < deadline_ns);
+	if (!is_ours) {
+		/* A snapshot still runs; the stream is its own to the end. */
+		atomic_store(&hs_recorder.state, HS_STATE_OFF);
+		say_end(-ETIMEDOUT);
+		return;
+	}
 	if (!error)
 		error = write_out(deadline_ns);
 	if (!error)
