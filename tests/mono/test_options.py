@@ -199,7 +199,11 @@ def limits(directory):
     assert len(complete_snapshots(path)) == 5
     check_file(path)
     recorded = mono("Snapshots.exe many 60 100000",
+<<<<<<< HEAD
                     "output=%s,snapshot=gc,max-size=100K,quiet,overwrite" % path)
+=======
+                    "output=%s,snapshot=gc,max-size=128K,quiet,overwrite" % path)
+>>>>>>> 5a66d52 (tests: the embedding API, its example, and recordings one after another)
     assert recorded.status == 0
     assert_lines(recorded.err, 1, "heapshot", "max-size")
     assert 1 <= len(complete_snapshots(path)) < 60
