@@ -119,6 +119,21 @@ def help_alone(directory):
     assert not os.listdir(directory)
 
 
+@test("N6 the manual page has what `help` prints, option by option")
+def manual_page(directory):
+    page = os.path.join(BUILD, "doc", "heapshot-options.7")
+    if not os.path.exists(page):
+        skip("the manual pages are not built (scdoc is missing)")
+    with open(page, encoding="utf-8") as file:
+        text = re.sub(r"\\(f[BIRP]|&)", "", file.read()).replace("\\-", "-").replace("\\e", "\\")
+    shown = mono(SMALL, "help", cwd=directory).out
+    rows = re.findall(r"(?m)^  ([a-z-]+)(=.*)?\n      (.*?)(?: \[(.*)\])?$", shown)
+    assert {row[0] for row in rows} == set(OPTIONS), rows
+    for name, value, help_text, default in rows:
+        entry = "\n%s%s\n.RS 4\n%s.%s\n" % (name, value, help_text, " Default: %s." % default if default else "")
+        assert entry in text, "%s does not stand in the page as:%s" % (name, entry)
+
+
 @test("N7 module not found: doctor explains")
 def module_not_found(directory):
     silent = mono(SMALL, mono_options=["--profile=heepshot:output=a.hs"], cwd=directory)
@@ -199,11 +214,7 @@ def limits(directory):
     assert len(complete_snapshots(path)) == 5
     check_file(path)
     recorded = mono("Snapshots.exe many 60 100000",
-<<<<<<< HEAD
                     "output=%s,snapshot=gc,max-size=100K,quiet,overwrite" % path)
-=======
-                    "output=%s,snapshot=gc,max-size=128K,quiet,overwrite" % path)
->>>>>>> 5a66d52 (tests: the embedding API, its example, and recordings one after another)
     assert recorded.status == 0
     assert_lines(recorded.err, 1, "heapshot", "max-size")
     assert 1 <= len(complete_snapshots(path)) < 60
