@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Draws text of a terminal as SVG: doc/picture.svg is the output of
 
-    contrib/quickstart | contrib/sample/picture.py > doc/picture.svg
+    contrib/quickstart 2>&1 | contrib/sample/picture.py > doc/picture.svg
 
 Lines that begin with `$` are commands; lines before the first are left out.
 """
