@@ -22,6 +22,7 @@
 /* How long the finalizer thread has to come to a request before this thread collects itself. */
 #define FINALIZER_NS (500 * HS_NS_PER_MS)
 #define COUNTERS_NS  (1 * HS_NS_PER_S)
+#define ATTACHED_STACK_BYTES ((size_t)1 << 20)
 #define TERM_WAIT_NS (10 * HS_NS_PER_S)
 
 static uint64_t notified_ns;
@@ -52,10 +53,15 @@ static void *attach_and_run(void *run)
  */
 static void attached(void (*run)(void))
 {
+	pthread_attr_t attributes;
 	pthread_t thread;
 
-	if (pthread_create(&thread, NULL, attach_and_run, (void *)run) == 0)
+	/* Not the usual 8 MB: a program may be short of address space. */
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, ATTACHED_STACK_BYTES);
+	if (pthread_create(&thread, &attributes, attach_and_run, (void *)run) == 0)
 		pthread_join(thread, NULL);
+	pthread_attr_destroy(&attributes);
 }
 
 static void collect(void)

@@ -31,6 +31,10 @@ IS_LONG = os.environ.get("HEAPSHOT_LONG") == "1"
 OK, FAILED, USAGE, DAMAGED, INCOMPLETE, NOT_FOUND, IO, NOT_RECORDING = range(8)
 
 
+# A shell or nohup may have it ignored, and programs would inherit that.
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Skipped(Exception):
     pass
 
