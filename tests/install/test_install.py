@@ -166,17 +166,4 @@ def size(directory):
     print("# module: %d bytes stripped" % os.path.getsize(copy), flush=True)
 
 
-@test("contrib/examples/embed.c runs, shared and static")
-def embedding(directory):
-    if not os.path.exists(os.path.join(SOURCE, "contrib", "examples", "embed.c")):
-        skip("contrib/examples/embed.c is not there")
-    found = [name for name in ("embed", "embed-static")
-             if os.path.exists(os.path.join(BUILD, "contrib", "examples", name))]
-    assert found, "the examples are not built"
-    for name in found:
-        path = os.path.join(directory, name + ".hs")
-        result = run([os.path.join(BUILD, "contrib", "examples", name), program("Lists.exe"), path], cwd=directory)
-        assert result.status == 0, "%s: status %d\n%s%s" % (name, result.status, result.out, result.err)
-
-
 main()
