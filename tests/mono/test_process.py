@@ -168,9 +168,10 @@ def early_and_late(directory):
 def signal_early(directory):
     for delay in (0.002, 0.01, 0.03, 0.06):
         path = os.path.join(directory, "a.hs")
-        process = start("Snapshots.exe idle 1 1000", "output=%s,snapshot=none,signal=USR2,quiet,overwrite" % path,
+        process = start("Snapshots.exe idle 1 1000", "output=%s,snapshot=none,signal=USR2,overwrite" % path,
                         cwd=directory)
-        wait_for("the recording", lambda: os.path.exists(path) and os.path.getsize(path) > 0)
+        # The line is said when all is set up, and before the runtime is.
+        assert b"recording to" in process.stderr.readline()
         time.sleep(delay)
         process.send_signal(signal.SIGUSR2)
         out, err = process.communicate(timeout=60)
