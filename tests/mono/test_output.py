@@ -224,7 +224,9 @@ def check_killed(directory, number, delay):
     if os.path.exists(path):
         os.remove(path)
     process = start(MANY, "output=%s,snapshot=gc,quiet" % path, cwd=directory)
-    wait_for("the recording", lambda: os.path.exists(path) or process.poll() is not None)
+    # Until its header is written the file is empty, and no recording.
+    wait_for("the recording", lambda: process.poll() is not None or
+             (os.path.exists(path) and os.path.getsize(path) > 0))
     time.sleep(delay)
     result = end(process, number)
     if result.status == 0:
