@@ -118,8 +118,8 @@ int hs_tag_decode(const uint8_t *in, size_t size, struct hs_tag *tag)
 }
 
 /*
- * CRC-32, eight bytes a step.  A table's entry is the XOR of the entries of its
- * index's bits, so that eight numbers a table make all 256.
+ * CRC-32, a byte a step: only tags are checked by it.  An entry of the table is
+ * the XOR of the entries of its index's bits, so that eight numbers make all.
  */
 #define ENTRY(i, a, b, c, d, e, f, g, h)                                                          \
 	((((i) & 1) ? (a) : 0) ^ (((i) & 2) ? (b) : 0) ^ (((i) & 4) ? (c) : 0) ^                  \
@@ -134,45 +134,23 @@ int hs_tag_decode(const uint8_t *in, size_t size, struct hs_tag *tag)
 #define ENTRY64(i, ...)                                                                           \
 	ENTRY16(i, __VA_ARGS__), ENTRY16((i) + 16, __VA_ARGS__), ENTRY16((i) + 32, __VA_ARGS__),  \
 		ENTRY16((i) + 48, __VA_ARGS__)
-#define TABLE(...)                                                                                \
-	{                                                                                         \
-		ENTRY64(0, __VA_ARGS__), ENTRY64(64, __VA_ARGS__), ENTRY64(128, __VA_ARGS__),     \
-			ENTRY64(192, __VA_ARGS__)                                                 \
-	}
 
-static const uint32_t crc_tables[8][256] = {
-	TABLE(0x77073096, 0xee0e612c, 0x076dc419, 0x0edb8832,
-	      0x1db71064, 0x3b6e20c8, 0x76dc4190, 0xedb88320),
-	TABLE(0x191b3141, 0x32366282, 0x646cc504, 0xc8d98a08,
-	      0x4ac21251, 0x958424a2, 0xf0794f05, 0x3b83984b),
-	TABLE(0x01c26a37, 0x0384d46e, 0x0709a8dc, 0x0e1351b8,
-	      0x1c26a370, 0x384d46e0, 0x709a8dc0, 0xe1351b80),
-	TABLE(0xb8bc6765, 0xaa09c88b, 0x8f629757, 0xc5b428ef,
-	      0x5019579f, 0xa032af3e, 0x9b14583d, 0xed59b63b),
-	TABLE(0x3d6029b0, 0x7ac05360, 0xf580a6c0, 0x30704bc1,
-	      0x60e09782, 0xc1c12f04, 0x58f35849, 0xb1e6b092),
-	TABLE(0xcb5cd3a5, 0x4dc8a10b, 0x9b914216, 0xec53826d,
-	      0x03d6029b, 0x07ac0536, 0x0f580a6c, 0x1eb014d8),
-	TABLE(0xa6770bb4, 0x979f1129, 0xf44f2413, 0x33ef4e67,
-	      0x67de9cce, 0xcfbd399c, 0x440b7579, 0x8816eaf2),
-	TABLE(0xccaa009e, 0x4225077d, 0x844a0efa, 0xd3e51bb5,
-	      0x7cbb312b, 0xf9766256, 0x299dc2ed, 0x533b85da),
+#define BITS                                                                                      \
+	0x77073096, 0xee0e612c, 0x076dc419, 0x0edb8832, 0x1db71064, 0x3b6e20c8, 0x76dc4190,       \
+		0xedb88320
+
+static const uint32_t crc_table[256] = {
+	ENTRY64(0, BITS),
+	ENTRY64(64, BITS),
+	ENTRY64(128, BITS),
+	ENTRY64(192, BITS),
 };
 
 uint32_t hs_crc32(const uint8_t *data, size_t size)
 {
 	uint32_t crc = 0xffffffffu;
 
-	for (; size >= 8; size -= 8, data += 8) {
-		uint32_t low = crc ^ get_u32(data);
-		uint32_t high = get_u32(data + 4);
-
-		crc = crc_tables[7][low & 0xff] ^ crc_tables[6][low >> 8 & 0xff] ^
-		      crc_tables[5][low >> 16 & 0xff] ^ crc_tables[4][low >> 24] ^
-		      crc_tables[3][high & 0xff] ^ crc_tables[2][high >> 8 & 0xff] ^
-		      crc_tables[1][high >> 16 & 0xff] ^ crc_tables[0][high >> 24];
-	}
 	while (size--)
-		crc = crc >> 8 ^ crc_tables[0][(crc ^ *data++) & 0xff];
+		crc = crc >> 8 ^ crc_table[(crc ^ *data++) & 0xff];
 	return ~crc;
 }
