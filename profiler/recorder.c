@@ -6,12 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "emit/sink_fd.h"
@@ -93,6 +95,22 @@ static bool reserve_memory(void)
 	if (hs_recorder.options.strings)
 		hs_recorder.strings = take(HS_STRINGS_BYTES);
 	return true;
+}
+
+/*
+ * For each thread that allocates glibc reserves 128 MB of addresses, and keeps
+ * 64 of them.  Where addresses are limited (ulimit -v) the program would lack
+ * what our threads, and those we make the runtime attach, take that way.
+ */
+static void spare_addresses(void)
+{
+#ifdef M_ARENA_MAX
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY &&
+	    !getenv("MALLOC_ARENA_MAX"))
+		mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 /*
@@ -295,6 +313,7 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 		release();
 		return HS_START_REFUSED;
 	}
+	spare_addresses();
 	error = hs_header_put();
 	if (error && error != -EAGAIN) {
 		snprintf(message, size, "cannot write %s: %s", hs_recorder.output, strerror(-error));

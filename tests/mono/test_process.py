@@ -17,9 +17,8 @@ MANY = "Snapshots.exe many 200 100000"
 EXTRA_BYTES = 12 << 20
 
 
-# Address space, not memory: for each thread that allocates the C library reserves
-# 128 MB for a moment, and keeps 64 MB of it.  Two threads of the module may do so.
-SPARE_MB = (288, 320, 384)
+# Address space beside what the program needs: buffers, stacks, libraries.
+SPARE_MB = (16, 32, 64)
 
 
 def address_space(size):
