@@ -120,13 +120,18 @@ def on_request(directory):
         process.stdout.readline()
         wait_for("the control socket", lambda: os.path.exists(socket_path))
         assert stat.S_IMODE(os.stat(os.path.dirname(socket_path)).st_mode) == 0o700
-        for label in ("after login", "sp\u00e4ter"):
+
+        def take(label):
             taken = heapshot("take", str(process.pid), "--label", label, env=env)
             assert taken.status == OK, "take: %d %s" % (taken.status, taken.err)
-        listed = complete_snapshots(path)
-        assert [snapshot["label"] for snapshot in listed] == ["after login", "sp\u00e4ter"], listed
-        before, after = (count_of(path, "T.Leaked", number) for number in (1, 2))
+            return count_of(path, "T.Leaked")
+
+        # The program says its number before it leaks for the first time.
+        wait_for("a leaked object", lambda: take("early") > 0)
+        before, after = take("after login"), take("sp\u00e4ter")
         assert 0 < before <= after
+        labels = [snapshot["label"] for snapshot in complete_snapshots(path)]
+        assert labels[-2:] == ["after login", "sp\u00e4ter"], labels
     finally:
         end(process)
     gone = heapshot("take", str(process.pid), env=env)
