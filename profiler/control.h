@@ -16,6 +16,8 @@ void hs_signals_install(void);
 /* What came since the last call. */
 bool hs_signals_take_request(void);
 bool hs_signals_take_term(void);
+/* Whether SIGTERM came and was not taken yet. */
+bool hs_signals_has_term(void);
 /* Ends the process by SIGTERM, as if it had never been caught. */
 void hs_signals_raise_term(void);
 

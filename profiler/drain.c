@@ -83,8 +83,11 @@ static int drain_class(struct drain *drain, struct hs_log_entry *entry)
 	type.image = hs_types_image(types, class->image, &is_new);
 	if (is_new) {
 		error = put_image(drain, entry, type.image, text);
-		if (error)
+		if (error) {
+			/* The entry comes again, and must find the image untold. */
+			hs_ptr_map_remove(&types->images, class->image);
 			return error;
+		}
 	}
 	type.class_address = class->klass;
 	type.kind = (Heapshot__TypeKind)class->kind;

@@ -80,6 +80,11 @@ bool hs_signals_take_request(void)
 	return take(&has_request);
 }
 
+bool hs_signals_has_term(void)
+{
+	return has_term;
+}
+
 bool hs_signals_take_term(void)
 {
 	return take(&has_term);

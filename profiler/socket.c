@@ -46,6 +46,39 @@ static bool default_path(char *path, size_t size)
 	return snprintf(path, size, "%s/%ld.sock", folder, (long)getpid()) < (int)size;
 }
 
+/* Whether a process that was killed left its socket at this place: nobody answers there. */
+static bool is_stale(const struct sockaddr_un *address)
+{
+	struct stat status;
+	bool is_refused;
+	int fd;
+
+	/* A plain file refuses the connection too. */
+	if (lstat(address->sun_path, &status) < 0 || !S_ISSOCK(status.st_mode))
+		return false;
+	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (fd < 0)
+		return false;
+	is_refused = connect(fd, (const struct sockaddr *)address, sizeof *address) < 0 &&
+		     errno == ECONNREFUSED;
+	close(fd);
+	return is_refused;
+}
+
+static bool bind_to(int fd, const struct sockaddr_un *address)
+{
+	if (bind(fd, (const struct sockaddr *)address, sizeof *address) == 0)
+		return true;
+	if (errno != EADDRINUSE)
+		return false;
+	if (!is_stale(address)) {
+		errno = EADDRINUSE;
+		return false;
+	}
+	return unlink(address->sun_path) == 0 &&
+	       bind(fd, (const struct sockaddr *)address, sizeof *address) == 0;
+}
+
 bool hs_socket_open(struct hs_socket *sock)
 {
 	const char *option = hs_recorder.options.control;
@@ -77,7 +110,7 @@ bool hs_socket_open(struct hs_socket *sock)
 		unlink(address.sun_path);
 	/* The mode that it will have in the file system; the umask is the whole program's. */
 	fchmod(sock->fd, 0600);
-	if (bind(sock->fd, (struct sockaddr *)&address, sizeof address) < 0)
+	if (!bind_to(sock->fd, &address))
 		goto failed;
 	strcpy(sock->path, address.sun_path);
 	if (listen(sock->fd, 8) == 0)
@@ -138,7 +171,7 @@ static const char *text_of(int64_t error)
 {
 	switch (error) {
 	case -ETIMEDOUT: return "no collection came about within the time limit; is the program stopped?";
-	case -ESHUTDOWN: return "the runtime is shutting down";
+	case -ESHUTDOWN: return "the program is ending";
 	case -EBUSY: return "too many requests wait already";
 	case -EDQUOT: return "max-snapshots or max-size was reached";
 	case -ENOTCONN: return "nothing is being recorded";
@@ -159,9 +192,13 @@ static void take(int client, const char *label, bool is_stats_only, void (*drive
 	else
 		request = hs_request_open(HS_TRIGGER_CONTROL, label, is_stats_only);
 	if (request) {
-		while (!hs_request_is_done(request) && hs_monotonic_ns() < end && hs_is_recording())
+		/* SIGTERM has a snapshot of its own to come, and a bound. */
+		while (!hs_request_is_done(request) && hs_monotonic_ns() < end &&
+		       hs_is_recording() && !hs_signals_has_term())
 			drive();
 		result = hs_request_close(request);
+		if (result == -ETIMEDOUT && hs_signals_has_term())
+			result = -ESHUTDOWN;
 	}
 	if (result > 0)
 		dprintf(client, "ok %lld\n", (long long)result);

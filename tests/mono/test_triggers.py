@@ -2,6 +2,7 @@
 """Everything that leads to a snapshot: options, signals, requests, the C# API."""
 import os
 import signal
+import socket
 import stat
 import time
 
@@ -92,6 +93,17 @@ def at_size(directory):
     assert triggers(path) == []
 
 
+def ask(path, line):
+    """The reply to one request at a control socket; empty where nobody answers."""
+    with socket.socket(socket.AF_UNIX) as client:
+        try:
+            client.connect(path)
+        except OSError:
+            return ""
+        client.sendall(line.encode() + b"\n")
+        return client.makefile().readline()
+
+
 @test("signal=NAME: one snapshot a signal")
 def on_signal(directory):
     for name, number in (("USR2", signal.SIGUSR2), ("SIGUSR1", signal.SIGUSR1)):
@@ -148,6 +160,21 @@ def control_option(directory):
         wait_for("the control socket", lambda: os.path.exists(where))
     finally:
         end(process)
+    # SIGKILL left the socket; the next process takes its place, and nobody else's.
+    assert os.path.exists(where)
+    process = start("Leak.exe forever 5", "output=c.hs,snapshot=none,control=%s" % where, env=env, cwd=directory)
+    try:
+        process.stdout.readline()
+        wait_for("an answer", lambda: ask(where, "status").startswith("ok recording"))
+        second = mono("Leak.exe rounds 1", "output=d.hs,quiet,snapshot=none,control=%s" % where, cwd=directory)
+        assert_lines(second.err, 2, "no control socket", "in use")
+        assert ask(where, "status").startswith("ok recording")
+    finally:
+        end(process)
+    taken = os.path.join(directory, "file")
+    open(taken, "w").write("mine")
+    ended = mono("Leak.exe rounds 1", "output=e.hs,control=%s" % taken, cwd=directory)
+    assert "no control socket" in ended.err and open(taken).read() == "mine", ended.err
     process = start("Leak.exe forever 5", "output=b.hs,snapshot=none,quiet,control=off", env=env, cwd=directory)
     try:
         process.stdout.readline()
