@@ -163,7 +163,7 @@ def size(directory):
     shutil.copy(MODULE, copy)
     assert run(["strip", copy]).status == 0
     assert os.path.getsize(copy) <= SIZE_LIMIT, "%d bytes" % os.path.getsize(copy)
-    print("# module: %d bytes stripped" % os.path.getsize(copy), flush=True)
+    note("module: %d bytes stripped" % os.path.getsize(copy))
 
 
 main()

@@ -239,6 +239,18 @@ def test(name):
     return add
 
 
+def say(line):
+    # One write: print() makes two, and tests run side by side.
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def note(text):
+    """A line of the test's log that is no result."""
+    for line in text.splitlines():
+        say("# " + line)
+
+
 def outcome(name, function):
     # Not in the build tree: the path of a socket has at most 107 bytes.
     directory = tempfile.mkdtemp(prefix="hs-" + re.sub(r"\W+", "-", name)[:20] + ".")
@@ -260,15 +272,13 @@ def outcome(name, function):
 
 def main(jobs=1):
     if shutil.which("mono") is None:
-        print("1..0 # SKIP mono is not installed")
+        say("1..0 # SKIP mono is not installed")
         return
     wanted = [(name, function) for name, function in TESTS
               if not sys.argv[1:] or any(word in name for word in sys.argv[1:])]
-    print("1..%d" % len(wanted), flush=True)
+    say("1..%d" % len(wanted))
     with concurrent.futures.ThreadPoolExecutor(jobs) as pool:
         for number, (result, name, detail) in enumerate(
                 pool.map(lambda item: outcome(*item), wanted), 1):
-            print("%s %d - %s" % (result, number, name))
-            for line in detail.splitlines():
-                print("# " + line)
-            sys.stdout.flush()
+            say("%s %d - %s" % (result, number, name))
+            note(detail)

@@ -249,7 +249,7 @@ def check_killed(directory, number, delay):
 @test("O7 SIGKILL at 20 random moments")
 def killed(directory):
     seed = int(os.environ.get("SEED") or time.time())
-    print("# seed %d (SEED=%d repeats it)" % (seed, seed), flush=True)
+    note("seed %d (SEED=%d repeats it)" % (seed, seed))
     generator = random.Random(seed)
     rounds = sum(check_killed(directory, signal.SIGKILL, generator.uniform(0, 0.6))
                  for _ in range(20))
