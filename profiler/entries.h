@@ -27,6 +27,9 @@ enum hs_entry_kind {
 	HS_ENTRY_COUNTER,
 	HS_ENTRY_SAMPLE,
 	HS_ENTRY_MARKER,
+	HS_ENTRY_METHOD,
+	HS_ENTRY_CODE,
+	HS_ENTRY_BUFFER,
 };
 
 struct hs_class_entry {
@@ -107,6 +110,39 @@ struct hs_chunk_entry {
 	uintptr_t address;
 	uint64_t size;
 	uint32_t is_destroyed;
+};
+
+struct hs_method_entry {
+	uint64_t id;
+	uintptr_t method, image, domain;  /* image: 0 for a dynamic method */
+	uint64_t thread;
+	uint64_t il_bytes, il_hash;
+	uintptr_t code;
+	uint64_t code_bytes;
+	uint64_t compile_ns, nested_ns;
+	uint64_t whole_bytes, whole_hash; /* of a name that was cut */
+	uint32_t token;
+	uint8_t is_compiled;              /* by the JIT, in this process */
+	uint8_t is_interpreting;          /* the runtime is */
+	uint8_t is_dynamic;
+	uint32_t name_bytes, wrapper_bytes, signature_bytes, shared_bytes, image_name_bytes;
+	char text[];
+};
+
+struct hs_code_entry {
+	uint64_t method;      /* hs_method_entry.id */
+	uint64_t offset, total_bytes;
+	uint32_t kind;        /* CodeKind */
+	uint32_t bytes;
+	unsigned char data[];
+};
+
+struct hs_buffer_entry {
+	uintptr_t address;
+	uint64_t size;
+	uint32_t kind;        /* CodeBufferKind */
+	uint32_t name_bytes;
+	char text[];
 };
 
 struct hs_handle_entry {

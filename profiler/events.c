@@ -293,6 +293,7 @@ void hs_events_tell_present(void)
 void hs_events_install(MonoProfilerHandle handle)
 {
 	const uint32_t events = hs_recorder.options.events;
+	const uint32_t chunks = HS_EVENTS_JIT | HS_EVENTS_METHODS;
 
 	mono_profiler_set_image_loaded_callback(handle, image_loaded);
 	mono_profiler_set_image_unloaded_callback(handle, image_unloaded);
@@ -307,9 +308,9 @@ void hs_events_install(MonoProfilerHandle handle)
 	mono_profiler_set_gc_root_unregister_callback(handle, root_unregistered);
 	/* Taken away too, since an earlier recording may have wanted them. */
 	mono_profiler_set_jit_chunk_created_callback(handle,
-						     events & HS_EVENTS_JIT ? chunk_created : NULL);
-	mono_profiler_set_jit_chunk_destroyed_callback(
-		handle, events & HS_EVENTS_JIT ? chunk_destroyed : NULL);
+						     events & chunks ? chunk_created : NULL);
+	mono_profiler_set_jit_chunk_destroyed_callback(handle,
+						       events & chunks ? chunk_destroyed : NULL);
 	mono_profiler_set_gc_handle_created_callback(
 		handle, events & HS_EVENTS_HANDLES ? handle_created : NULL);
 	mono_profiler_set_gc_handle_deleted_callback(

@@ -15,6 +15,7 @@ static const char *const reasons[] = {
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS] =
 		"the output did not take them in time, or memory was short",
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_LIMIT] = "max-size or max-snapshots was reached",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS] = "the log was full",
 };
 
 int hs_losses_put(uint64_t deadline_ns)

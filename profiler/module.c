@@ -20,6 +20,7 @@
 #include "profiler/heapshot.h"
 #include "profiler/late.h"
 #include "profiler/message.h"
+#include "profiler/methods.h"
 #include "profiler/module.h"
 #include "profiler/request.h"
 #include "profiler/seen.h"
@@ -95,6 +96,7 @@ static void install(void)
 	hs_classes_install(profiler.handle);
 	hs_events_install(profiler.handle);
 	hs_gc_install(profiler.handle);
+	hs_methods_install(profiler.handle);
 	mono_profiler_set_exception_throw_callback(
 		profiler.handle, hs_recorder.options.when & HS_WHEN_OOM ? exception_thrown : NULL);
 	mono_profiler_set_runtime_initialized_callback(profiler.handle, runtime_initialized);

@@ -55,6 +55,7 @@ struct hs_options {
 	uint64_t max_snapshots;             /* 0: no limit */
 	uint64_t max_size_bytes;            /* 0: no limit */
 	uint64_t strings;                   /* characters; 0: off */
+	bool methods_code;
 	bool strict, quiet, overwrite, help;
 };
 
@@ -64,6 +65,7 @@ enum hs_option_type {
 	HS_OPTION_EVENTS,
 	HS_OPTION_AT,
 	HS_OPTION_SIGNAL,
+	HS_OPTION_METHODS,
 	HS_OPTION_SIZE,
 	HS_OPTION_NUMBER,
 	HS_OPTION_FLAG,

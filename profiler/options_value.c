@@ -178,8 +178,6 @@ static bool parse_list(struct hs_options *options, const struct hs_option *optio
 			*options = before;
 			return fail(message, size, "option 'snapshot' takes 'none' only alone");
 		}
-	} else if (bits & HS_EVENTS_METHODS) {
-		return fail(message, size, "events=methods is not supported by this version");
 	} else {
 		options->events = bits;
 	}
@@ -240,6 +238,11 @@ bool hs_option_set(struct hs_options *options, const struct hs_option *option, c
 		return parse_list(options, option, value, message, size);
 	case HS_OPTION_AT:
 		return parse_at(options, value, message, size);
+	case HS_OPTION_METHODS:
+		*(bool *)(void *)member = strcmp(value, "code") == 0;
+		return *(bool *)(void *)member ||
+		       fail(message, size, "'%s' is no value of option '%s'; it takes code", value,
+			    option->name);
 	case HS_OPTION_SIGNAL:
 		options->signal = hs_signal_number(value);
 		return options->signal ||
@@ -322,6 +325,9 @@ void hs_option_get(const struct hs_options *options, const struct hs_option *opt
 		break;
 	case HS_OPTION_FLAG:
 		snprintf(value, size, "%s", *(const bool *)(const void *)member ? "yes" : "");
+		break;
+	case HS_OPTION_METHODS:
+		snprintf(value, size, "%s", *(const bool *)(const void *)member ? "code" : "");
 		break;
 	case HS_OPTION_LATER:
 		break;

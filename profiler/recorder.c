@@ -227,6 +227,9 @@ static bool parse(const struct hs_start *start, char *message, size_t size)
 	if (start->options && !hs_options_parse(options, start->options, is_good ? message : later,
 						is_good ? size : sizeof later))
 		is_good = false;
+	/* Code without what it is the code of would be of no use. */
+	if (options->methods_code)
+		options->events |= HS_EVENTS_METHODS;
 	return is_good;
 }
 
@@ -261,7 +264,7 @@ static bool clear_earlier(void)
 	}
 	hs_types_free(&hs_recorder.types);
 	hs_ranges_free(&hs_recorder.ranges);
-	hs_ptr_map_free(&hs_recorder.chunks);
+	hs_chunks_free(&hs_recorder.chunks);
 	hs_area_free(&hs_recorder.roots);
 	release();
 	return true;

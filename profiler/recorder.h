@@ -19,6 +19,7 @@
 
 #include "emit/sink.h"
 #include "emit/stream.h"
+#include "profiler/chunks.h"
 #include "profiler/clock.h"
 #include "profiler/entries.h"
 #include "profiler/log.h"
@@ -84,7 +85,7 @@ struct hs_recorder {
 	struct hs_stream *stream;
 	struct hs_types types;
 	struct hs_ranges ranges;
-	struct hs_ptr_map chunks;        /* code chunks: size in KB */
+	struct hs_chunks chunks;         /* of code */
 	struct hs_batch_encoder *batches;
 	struct hs_root_encoder root_encoder;
 	struct hs_ephemeron_encoder ephemeron_encoder;

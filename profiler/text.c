@@ -47,12 +47,13 @@ static size_t sequence(const unsigned char *text)
 	return n;
 }
 
-static uint64_t fnv1a(const char *text, size_t bytes)
+uint64_t hs_fnv1a(const void *data, size_t bytes)
 {
+	const unsigned char *at = data;
 	uint64_t hash = UINT64_C(0xcbf29ce484222325);
 
 	while (bytes--)
-		hash = (hash ^ (unsigned char)*text++) * UINT64_C(0x100000001b3);
+		hash = (hash ^ *at++) * UINT64_C(0x100000001b3);
 	return hash;
 }
 
@@ -63,7 +64,7 @@ static void cut(struct hs_text *text, size_t max)
 	size_t first = half, last = text->bytes - (max - 3 - half);
 
 	text->whole_bytes = text->bytes;
-	text->whole_hash = fnv1a(text->text, text->bytes);
+	text->whole_hash = hs_fnv1a(text->text, text->bytes);
 	while (first && (text->text[first] & 0xC0) == 0x80)
 		first--;
 	while (last < text->bytes && (text->text[last] & 0xC0) == 0x80)

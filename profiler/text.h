@@ -23,4 +23,7 @@ struct hs_text {
  */
 struct hs_text hs_text_copy(const char *text, size_t max);
 
+/* FNV-1a of 64 bits. */
+uint64_t hs_fnv1a(const void *data, size_t bytes);
+
 #endif
