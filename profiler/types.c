@@ -197,6 +197,7 @@ void hs_types_free(struct hs_types *types)
 	hs_area_free(&types->names);
 	hs_area_free(&types->text);
 	hs_ptr_map_free(&types->by_class);
+	hs_ptr_map_free(&types->definitions);
 	hs_ptr_map_free(&types->images);
 	hs_ptr_map_free(&types->domains);
 	hs_ptr_map_free(&types->threads);

@@ -161,6 +161,45 @@ Test(tables, types)
 	cr_assert(types.n_types == 0 && hs_types_get(&types, 1) == NULL);
 }
 
+/* Pages of address space that this process has. */
+static long mapped_pages(void)
+{
+	FILE *file = fopen("/proc/self/statm", "r");
+	long pages = 0;
+
+	cr_assert(file && fscanf(file, "%ld", &pages) == 1);
+	fclose(file);
+	return pages;
+}
+
+/* Recordings follow each other in one process: what one mapped goes with it. */
+Test(tables, types_are_freed_whole)
+{
+	long first = 0;
+	bool is_new;
+
+	for (int round = 0; round < 50; round++) {
+		struct hs_types types = {0};
+		uint32_t id = hs_types_intern(&types, 16);
+
+		cr_assert(hs_types_set_name(&types, id, "T", 1));
+		cr_assert(hs_types_add_static(&types, id, 8, "field", 5));
+		cr_assert(hs_types_define(&types, id, 32, 7));
+		cr_assert_eq(hs_types_definition(&types, 32, 7), id);
+		cr_assert_eq(hs_types_definition(&types, 48, 7), 0);
+		hs_types_image(&types, 32, &is_new);
+		hs_types_domain(&types, 64, &is_new);
+		cr_assert(hs_types_name_thread(&types, 77, "main", 4));
+		cr_assert(hs_ptr_map_set(&types.vtables, 80, id));
+		cr_assert(hs_ptr_map_set(&types.vtable_domains, 80, 1));
+		hs_types_free(&types);
+		if (round == 0)
+			first = mapped_pages();
+	}
+	/* One page a round would be 49; other things in the process may grow a little. */
+	cr_assert_lt(mapped_pages() - first, 25);
+}
+
 Test(tables, statics)
 {
 	static const uint64_t offsets[] = {16, 0, 64, 8};
