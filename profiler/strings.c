@@ -20,14 +20,12 @@ enum {
 	CONTENT_TEXT = 3 << 3 | 2,
 };
 
-static size_t used;
-
 int hs_strings_flush(struct hs_walk *walk)
 {
-	int error = used ? walk->put_strings(hs_recorder.strings, used) : 0;
+	const size_t bytes = walk->strings_bytes;
 
-	used = 0;
-	return error;
+	walk->strings_bytes = 0;
+	return bytes ? walk->put_strings(hs_recorder.strings, bytes) : 0;
 }
 
 int hs_strings_add(struct hs_walk *walk, MonoObject *string)
@@ -42,13 +40,13 @@ int hs_strings_add(struct hs_walk *walk, MonoObject *string)
 	uint8_t *out;
 	int error;
 
-	if (used + content_bytes + 3 * HS_VARINT_MAX > HS_STRINGS_BYTES) {
+	if (walk->strings_bytes + content_bytes + 3 * HS_VARINT_MAX > HS_STRINGS_BYTES) {
 		error = hs_strings_flush(walk);
 		if (error)
 			return error;
 	}
-	out = hs_recorder.strings + used;
-	if (!used) {
+	out = hs_recorder.strings + walk->strings_bytes;
+	if (!walk->strings_bytes) {
 		*out++ = BATCH_SNAPSHOT;
 		out = hs_varint_put(out, walk->snapshot);
 	}
@@ -61,6 +59,6 @@ int hs_strings_add(struct hs_walk *walk, MonoObject *string)
 	*out++ = CONTENT_TEXT;
 	out = hs_varint_put(out, text_bytes);
 	memcpy(out, mono_string_chars((MonoString *)string), text_bytes);
-	used = (size_t)(out + text_bytes - hs_recorder.strings);
+	walk->strings_bytes = (size_t)(out + text_bytes - hs_recorder.strings);
 	return 0;
 }

@@ -7,6 +7,7 @@
 #define HEAPSHOT_PROFILER_WALK_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 #include "profiler/roots.h"
@@ -27,6 +28,7 @@ struct hs_walk {
 	/* Writes the totals of a type; for statistics only. */
 	int (*put_totals)(uint32_t type, uint64_t objects, uint64_t bytes, uint64_t references);
 	struct hs_walk_totals totals;
+	size_t strings_bytes; /* of a StringBatch, in hs_recorder.strings; goes with a walk given up */
 	int error;
 };
 

@@ -222,6 +222,17 @@ def failing(directory):
     assert count_of(path, "Monster") == 200
 
 
+@test("a snapshot given up in the middle leaves nothing to the next")
+def torn(directory):
+    path, lines = case(directory, "torn", err="recording to the callback ended")
+    assert lines == ["start 0", "recording 0", "start 0", "take 1", "stop 0"], lines
+    check_file(path)
+    strings = [row for record in map(json.loads, heapshot("dump", path).out.splitlines())
+               if record["record"] == "string_batch" for row in record["string"]]
+    assert len(strings) == count_of(path, "System.String") > 0, len(strings)
+    assert all(len(row["text"]) == min(row["length"], 10) for row in strings)
+
+
 @test("mono_profiler_load(\"heapshot:...\") from a program")
 def loaded(directory):
     path, _ = case(directory, "load")
