@@ -3,6 +3,7 @@
  * Walking messages by their descriptors.  The schema nests to a fixed depth.
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contrib/cli/message_json.h"
@@ -41,10 +42,15 @@ static void put_enum(struct json *json, const ProtobufCEnumDescriptor *type, int
 /* UTF-16LE, as string contents are; lone surrogates become U+FFFD. */
 static void put_utf16(struct json *json, const ProtobufCBinaryData *bytes)
 {
-	char text[4096];
+	/* Two bytes become three at the most, and four become four. */
+	char *text = malloc(bytes->len / 2 * 3 + 1);
 	size_t n = 0, i;
 
-	for (i = 0; i + 1 < bytes->len && n < sizeof(text) - 4; i += 2) {
+	if (text == NULL) {
+		json_null(json);
+		return;
+	}
+	for (i = 0; i + 1 < bytes->len; i += 2) {
 		uint32_t point = bytes->data[i] | (uint32_t)bytes->data[i + 1] << 8;
 
 		if (point >= 0xD800 && point < 0xDC00 && i + 3 < bytes->len &&
@@ -72,6 +78,7 @@ static void put_utf16(struct json *json, const ProtobufCBinaryData *bytes)
 		}
 	}
 	json_text_bytes(json, text, n);
+	free(text);
 }
 
 /* Reads a value that the generated code stores at AT. */

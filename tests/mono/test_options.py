@@ -248,7 +248,21 @@ def strings(directory):
     assert "string_batch" not in record_kinds(path)
     mono("Strings.exe same 10", "output=%s,snapshot=gc,quiet,overwrite,strings=4" % path)
     check_file(path)
-    assert "string_batch" in record_kinds(path)
+    texts = recorded_strings(path)
+    assert len(texts) == count_of(path, "System.String")
+    assert texts.count((6, "yyyy")) == 1 and all(len(text) == min(length, 4) for length, text in texts)
+    # The most that may be asked for.
+    mono("Strings.exe long 100000", "output=%s,snapshot=gc,quiet,overwrite,strings=4096" % path)
+    check_file(path)
+    assert (100000, "z" * 4096) in recorded_strings(path)
+
+
+def recorded_strings(path):
+    """Length and recorded characters of each string in the last snapshot."""
+    last = complete_snapshots(path)[-1]["id"]
+    records = map(json.loads, heapshot("dump", "%s@%d" % (path, last)).out.splitlines())
+    return [(row["length"], row["text"]) for record in records if record["record"] == "string_batch"
+            for row in record["string"]]
 
 
 main(jobs=2)
