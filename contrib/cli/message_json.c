@@ -81,6 +81,35 @@ static void put_utf16(struct json *json, const ProtobufCBinaryData *bytes)
 	free(text);
 }
 
+static void put_hexadecimal(struct json *json, const ProtobufCBinaryData *bytes)
+{
+	static const char digits[] = "0123456789abcdef";
+	char *text = malloc(2 * bytes->len + 1);
+	size_t i;
+
+	if (text == NULL) {
+		json_null(json);
+		return;
+	}
+	for (i = 0; i < bytes->len; i++) {
+		text[2 * i] = digits[bytes->data[i] >> 4];
+		text[2 * i + 1] = digits[bytes->data[i] & 15];
+	}
+	json_text_bytes(json, text, 2 * i);
+	free(text);
+}
+
+/* Contents of strings as text; all other bytes are code. */
+static void put_bytes(struct json *json, const ProtobufCFieldDescriptor *field,
+		      const ProtobufCBinaryData *bytes)
+{
+	if (field == protobuf_c_message_descriptor_get_field_by_name(
+			     &heapshot__string_content__descriptor, "text"))
+		put_utf16(json, bytes);
+	else
+		put_hexadecimal(json, bytes);
+}
+
 /* Reads a value that the generated code stores at AT. */
 #define VALUE(type) (*(type const *)at)
 
@@ -148,7 +177,7 @@ static void put_value(struct json *json, const ProtobufCFieldDescriptor *field, 
 		json_text(json, VALUE(char *));
 		return;
 	case PROTOBUF_C_TYPE_BYTES:
-		put_utf16(json, at);
+		put_bytes(json, field, at);
 		return;
 	case PROTOBUF_C_TYPE_MESSAGE:
 		message = VALUE(ProtobufCMessage *);

@@ -2,7 +2,7 @@
 /*
  * Any record as JSON, by the descriptors of the generated code: keys are the
  * names of heapshot.proto, values of enumerations their names in lower case
- * without the prefix.
+ * without the prefix, contents of strings are text, and code is hexadecimal.
  */
 #ifndef HEAPSHOT_CLI_MESSAGE_JSON_H
 #define HEAPSHOT_CLI_MESSAGE_JSON_H

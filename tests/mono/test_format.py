@@ -69,4 +69,30 @@ def records(directory):
         assert body in kinds, body + " is missing"
 
 
+def fnv1a(data):
+    value = 14695981039346656037
+    for byte in data:
+        value = (value ^ byte) * 1099511628211 % (1 << 64)
+    return value
+
+
+@test("`dump` has the code of methods byte by byte")
+def code(directory):
+    path = recording(directory, "Lists.exe ring 10", "snapshot=shutdown,events=methods,methods=code")
+    bodies, methods = {}, {}
+    for record in map(json.loads, heapshot("dump", path).out.splitlines()):
+        if record["record"] == "jit_method":
+            methods[record["id"]] = record
+        if record["record"] == "method_code":
+            body = bodies.setdefault((record["method"], record["kind"]), bytearray())
+            assert len(body) == record["offset"], record
+            body += bytes.fromhex(record["data"])
+            assert len(body) <= record["total_bytes"]
+    assert {kind for _, kind in bodies} == {"il", "native"}
+    for (number, kind), body in bodies.items():
+        method = methods[number]
+        assert len(body) == method["il_bytes" if kind == "il" else "code_bytes"], method
+        assert kind != "il" or fnv1a(body) == method["il_hash"], method
+
+
 main()
