@@ -19,6 +19,7 @@
 #include "profiler/message.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
+#include "profiler/request_line.h"
 
 /* Longest wait for a client's line, and for its snapshot. */
 #define LINE_WAIT_MS 1000
@@ -141,30 +142,25 @@ static bool is_allowed(int client)
 	       (peer.uid == geteuid() || peer.uid == 0);
 }
 
-/* Reads up to the end of the line; false when it does not come, or is too long. */
-static bool read_line(int client, char *line, size_t size)
+/* Reads a line; false when it does not come in time, or is refused. */
+static bool read_line(int client, struct hs_request_line *line)
 {
 	const uint64_t end = hs_monotonic_ns() + LINE_WAIT_MS * HS_NS_PER_MS;
 	struct pollfd wait = {.fd = client, .events = POLLIN};
-	size_t length = 0;
-	ssize_t n;
+	enum hs_line_state state = HS_LINE_UNFINISHED;
 
-	while (length + 1 < size && hs_monotonic_ns() < end) {
-		char *newline;
+	while (state == HS_LINE_UNFINISHED && hs_monotonic_ns() < end) {
+		size_t room;
+		char *at = hs_request_line_room(line, &room);
+		ssize_t n;
 		if (poll(&wait, 1, LINE_WAIT_MS / 10) <= 0)
 			continue;
-		n = read(client, line + length, size - 1 - length);
+		n = read(client, at, room);
 		if (n <= 0)
 			return false;
-		length += (size_t)n;
-		line[length] = 0;
-		newline = strchr(line, '\n');
-		if (newline) {
-			*newline = 0;
-			return true;
-		}
+		state = hs_request_line_add(line, (size_t)n);
 	}
-	return false;
+	return state == HS_LINE_WHOLE;
 }
 
 static const char *text_of(int64_t error)
@@ -208,35 +204,42 @@ static void take(int client, const char *label, bool is_stats_only, void (*drive
 
 static void answer(int client, const char *line, void (*drive)(void))
 {
-	if (strcmp(line, "take") == 0 || strncmp(line, "take ", 5) == 0) {
-		take(client, line[4] ? line + 5 : "", false, drive);
-	} else if (strcmp(line, "stats") == 0 || strncmp(line, "stats ", 6) == 0) {
-		take(client, line[5] ? line + 6 : "", true, drive);
-	} else if (strcmp(line, "flush") == 0) {
+	const char *label;
+	const enum hs_command command = hs_request_line_parse(line, &label);
+
+	switch (command) {
+	case HS_COMMAND_TAKE:
+	case HS_COMMAND_STATS:
+		take(client, label, command == HS_COMMAND_STATS, drive);
+		break;
+	case HS_COMMAND_FLUSH:
 		hs_wake(hs_recorder.wake_writer);
 		dprintf(client, "ok\n");
-	} else if (strcmp(line, "status") == 0) {
+		break;
+	case HS_COMMAND_STATUS:
 		dprintf(client, "ok %s to %s, %llu snapshots, %llu lost records\n",
 			hs_is_recording() ? "recording" : "not recording", hs_recorder.output,
 			(unsigned long long)atomic_load(&hs_recorder.n_snapshots),
 			(unsigned long long)atomic_load(&hs_recorder.lost_ever));
-	} else {
+		break;
+	case HS_COMMAND_UNKNOWN:
 		dprintf(client, "error unknown request; known are take, stats, flush and status\n");
+		break;
 	}
 }
 
 void hs_socket_serve(struct hs_socket *sock, void (*drive)(void))
 {
-	char line[HS_LABEL_MAX + 16];
+	struct hs_request_line line = {.length = 0};
 	int client = accept4(sock->fd, NULL, NULL, SOCK_CLOEXEC);
 
 	if (client < 0)
 		return;
 	if (!is_allowed(client))
 		dprintf(client, "error this process belongs to another user\n");
-	else if (!read_line(client, line, sizeof line))
-		dprintf(client, "error a request is one line of at most %u bytes\n", HS_LABEL_MAX);
+	else if (!read_line(client, &line))
+		dprintf(client, "error a request is one line of text of at most %u bytes\n", HS_LABEL_MAX);
 	else
-		answer(client, line, drive);
+		answer(client, line.text, drive);
 	close(client);
 }
