@@ -98,6 +98,9 @@ void hs_options_init(struct hs_options *options);
 bool hs_options_parse(struct hs_options *options, const char *text, char *message,
 		      size_t message_bytes);
 
+/* Makes a message that quotes somebody's text one line: control characters become '?'. */
+void hs_options_one_line(char *message);
+
 /*
  * Writes the options that differ from the defaults as one option text.
  * Returns its length; SIZE bounds it.

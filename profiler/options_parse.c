@@ -87,6 +87,13 @@ static bool parse_item(struct hs_options *options, char *item, char *message, si
 	return false;
 }
 
+void hs_options_one_line(char *message)
+{
+	for (; *message; message++)
+		if ((unsigned char)*message < ' ' || *message == 127)
+			*message = '?';
+}
+
 bool hs_options_parse(struct hs_options *options, const char *text, char *message,
 		      size_t message_bytes)
 {
@@ -122,7 +129,10 @@ bool hs_options_parse(struct hs_options *options, const char *text, char *messag
 			is_good = false;
 		}
 		if (!*text)
-			return is_good;
+			break;
 		text++;
 	}
+	if (!is_good && message_bytes)
+		hs_options_one_line(message);
+	return is_good;
 }

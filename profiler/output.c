@@ -199,8 +199,8 @@ static bool open_number(struct hs_sink *sink, const char *text, char *message, s
 	return !error || fail(message, message_bytes, name, -error, "");
 }
 
-bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char *used,
-		    size_t used_bytes, char *message, size_t message_bytes)
+static bool open_text(struct hs_sink *sink, const char *text, bool overwrite, char *used,
+		      size_t used_bytes, char *message, size_t message_bytes)
 {
 	int error;
 
@@ -216,4 +216,14 @@ bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char
 	}
 	return hs_output_expand(text, used, used_bytes - 16, message, message_bytes) &&
 	       open_path(sink, used, used_bytes, overwrite, message, message_bytes);
+}
+
+bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char *used,
+		    size_t used_bytes, char *message, size_t message_bytes)
+{
+	if (open_text(sink, text, overwrite, used, used_bytes, message, message_bytes))
+		return true;
+	/* It may quote a name with a line break in it. */
+	hs_options_one_line(message);
+	return false;
 }

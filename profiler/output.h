@@ -12,7 +12,7 @@
 
 /*
  * Replaces %p (process id), %t (time, YYYYMMDD-HHMMSS) and %%; another
- * character behind % is refused.  False with a line in MESSAGE.
+ * character behind % is refused.  False with a text in MESSAGE.
  */
 bool hs_output_expand(const char *pattern, char *path, size_t size, char *message,
 		      size_t message_bytes);

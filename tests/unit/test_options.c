@@ -453,3 +453,19 @@ Test(options, every_word_of_the_table_is_accepted)
 		}
 	}
 }
+
+/* An embedder may write it to a log of lines. */
+Test(options, a_message_is_one_line)
+{
+	static const char *const texts[] = {"out\nput=x", "snapshot=g\rc", "signal=\x1b[2J\n",
+					    "memory=1\n2", "max-size=x\n", "at=\n", "events=a\x7f"};
+	struct hs_options options;
+	char message[512];
+	const char *c;
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		cr_assert_not(parse(&options, texts[i], message), "%zu", i);
+		for (c = message; *c; c++)
+			cr_assert((unsigned char)*c >= ' ' && *c != 127, "%zu: %s", i, message);
+	}
+}
