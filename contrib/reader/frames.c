@@ -130,12 +130,12 @@ static enum heapshot_read_result resume(struct heapshot_reader *reader, struct h
 {
 	uint64_t lost = cursor->offset, found;
 	enum heapshot_read_result result =
-		hs_frame_find(reader, cursor->rescan, cursor->end, &found);
+		hs_frame_find(reader, cursor->rescan, cursor->stop, &found);
 
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	if (found == cursor->end && reader->summary.has_end)
-		note(reader, cursor, HEAPSHOT_ISSUE_TRAILING, lost, cursor->end - lost, NULL, NULL);
+	if (found == cursor->stop && reader->summary.has_end)
+		note(reader, cursor, HEAPSHOT_ISSUE_TRAILING, lost, cursor->stop - lost, NULL, NULL);
 	else
 		note(reader, cursor, HEAPSHOT_ISSUE_DAMAGED, found < lost ? found : lost,
 		     found < lost ? lost - found : found - lost, NULL, NULL);
@@ -150,17 +150,17 @@ static enum heapshot_read_result cut(struct heapshot_reader *reader, struct hs_c
 {
 	uint64_t found;
 	enum heapshot_read_result result =
-		hs_frame_find(reader, cursor->offset + 1, cursor->end, &found);
+		hs_frame_find(reader, cursor->offset + 1, cursor->stop, &found);
 
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	if (found < cursor->end)
+	if (found < cursor->stop)
 		note(reader, cursor, HEAPSHOT_ISSUE_DAMAGED, cursor->offset, found - cursor->offset,
 		     tag, NULL);
 	else
 		note(reader, cursor,
 		     reader->summary.has_end ? HEAPSHOT_ISSUE_TRAILING : HEAPSHOT_ISSUE_TRUNCATED,
-		     cursor->offset, cursor->end - cursor->offset, tag, NULL);
+		     cursor->offset, cursor->stop - cursor->offset, tag, NULL);
 	cursor->offset = found;
 	cursor->rescan = found + 1;
 	return HEAPSHOT_READ_OK;
@@ -187,15 +187,27 @@ static void note_gap(struct heapshot_reader *reader, struct hs_cursor *cursor,
 enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct hs_cursor *cursor,
 					struct heapshot_frame *frame)
 {
-	while (cursor->offset < cursor->end) {
+	const uint64_t end = reader->source.size;
+
+	while (cursor->offset < end) {
 		enum heapshot_read_result result;
 		uint64_t here = cursor->offset, skip;
 		struct hs_tag tag;
-		int length = read_tag(reader, here, &tag, &skip, &result);
+		int length;
 
+		/* A frame that states to be longer than it is may hide those that are wanted. */
+		if (here >= cursor->stop && cursor->rescan >= cursor->stop)
+			break;
+		if (here >= cursor->stop) {
+			result = resume(reader, cursor);
+			if (result != HEAPSHOT_READ_OK)
+				return result;
+			continue;
+		}
+		length = read_tag(reader, here, &tag, &skip, &result);
 		if (result != HEAPSHOT_READ_OK)
 			return result;
-		if (skip > 0 && skip <= cursor->end - here) {
+		if (skip > 0 && skip <= end - here) {
 			cursor->offset = here + skip;
 			cursor->rescan = cursor->offset + 1;
 			continue;
@@ -205,9 +217,9 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 		else if (length == 0)
 			result = cut(reader, cursor, NULL);
 		else if (reader->has_stream && tag.stream != reader->summary.stream) {
-			note(reader, cursor, HEAPSHOT_ISSUE_SECOND, here, cursor->end - here, NULL,
+			note(reader, cursor, HEAPSHOT_ISSUE_SECOND, here, end - here, NULL,
 			     NULL);
-			cursor->offset = cursor->end;
+			cursor->offset = end;
 			return HEAPSHOT_READ_END;
 		} else if (tag.raw_bytes > HS_FRAME_RAW_MAX || tag.raw_bytes == 0 ||
 			   tag.compressed_bytes > HS_FRAME_COMPRESSED_MAX ||
@@ -218,8 +230,8 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 			cursor->rescan = cursor->offset;
 			/* Its body is no tag; do not state it as damage of its own. */
 			result =
-				hs_frame_find(reader, cursor->offset, cursor->end, &cursor->offset);
-		} else if (tag.compressed_bytes > cursor->end - here - (uint64_t)length) {
+				hs_frame_find(reader, cursor->offset, cursor->stop, &cursor->offset);
+		} else if (tag.compressed_bytes > end - here - (uint64_t)length) {
 			result = cut(reader, cursor, &tag);
 		} else {
 			reader->has_stream = true;
@@ -249,10 +261,14 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 void heapshot_reader_rewind(struct heapshot_reader *reader,
 			    const struct heapshot_snapshot *snapshot)
 {
-	reader->cursor = (struct hs_cursor){.end = reader->summary.end_offset, .is_quiet = true};
+	reader->cursor = (struct hs_cursor){
+		.offset = reader->first_offset,
+		.stop = reader->last_offset + 1,
+		.is_quiet = true,
+	};
 	if (snapshot != NULL) {
 		reader->cursor.offset = snapshot->begin_offset;
-		reader->cursor.end = snapshot->end_offset;
+		reader->cursor.stop = snapshot->last_offset + 1;
 	}
 	reader->cursor.rescan = reader->cursor.offset + 1;
 	reader->content = (struct hs_content){0};

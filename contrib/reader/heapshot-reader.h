@@ -218,6 +218,7 @@ struct heapshot_snapshot {
 	uint64_t pause_ns, walk_ns, duration_ns, fork_ns, frames_lost, heap_bytes;
 	uint64_t roots_by_kind[32];        /* index: RootKind */
 	uint64_t begin_offset, end_offset; /* its frames lie in [begin, end) of the file */
+	uint64_t last_offset;              /* of the tag of the last of them */
 };
 
 /* All snapshots in the order of the file; *n_snapshots their number. */

@@ -26,7 +26,7 @@
 struct hs_cursor {
 	uint64_t offset; /* where the next tag should stand */
 	uint64_t rescan; /* where to look for it if it does not: behind the last tag */
-	uint64_t end;    /* stop here */
+	uint64_t stop;   /* no frame that begins here or behind is wanted */
 	uint64_t next_seq;
 	bool has_seq;
 	bool is_quiet; /* issues of this way were noted by the first pass */
@@ -102,6 +102,7 @@ struct heapshot_reader {
 	bool has_header;
 	struct heapshot_summary summary;
 	bool has_stream;
+	uint64_t first_offset, last_offset; /* of the first tag, and of the last one */
 	struct hs_arena arena;
 
 	struct heapshot_issue issues[HEAPSHOT_ISSUES_MAX];

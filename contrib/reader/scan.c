@@ -210,9 +210,11 @@ static enum heapshot_read_result scan_frame(struct heapshot_reader *reader,
 	struct heapshot_summary *summary = &reader->summary;
 	struct heapshot_snapshot *snapshot = NULL;
 
-	summary->n_frames++;
+	if (summary->n_frames++ == 0)
+		reader->first_offset = frame->offset;
 	summary->raw_bytes += frame->raw_bytes;
 	summary->last_time_ns = frame->time_ns;
+	reader->last_offset = frame->offset;
 	summary->end_offset = frame->body_offset + frame->compressed_bytes;
 	if (frame->kind >= HEAPSHOT_FRAME_METADATA && frame->kind <= HEAPSHOT_FRAME_END)
 		summary->n_frames_by_kind[frame->kind]++;
@@ -226,6 +228,7 @@ static enum heapshot_read_result scan_frame(struct heapshot_reader *reader,
 		snapshot = get_snapshot(reader, frame->snapshot, frame->offset, frame->time_ns);
 		if (snapshot == NULL)
 			return hs_fail_memory(reader);
+		snapshot->last_offset = frame->offset;
 		snapshot->end_offset = summary->end_offset;
 		if (frame->kind == HEAPSHOT_FRAME_SNAPSHOT_BODY)
 			break;
@@ -306,7 +309,7 @@ static void assume_header(struct heapshot_reader *reader)
 
 enum heapshot_read_result hs_scan(struct heapshot_reader *reader)
 {
-	struct hs_cursor cursor = {.end = reader->source.size, .rescan = 1};
+	struct hs_cursor cursor = {.stop = reader->source.size, .rescan = 1};
 	enum heapshot_read_result result;
 	struct heapshot_frame frame;
 

@@ -525,3 +525,79 @@ Test(reader_damage, passes_over_padding_and_longer_tags)
 	free(file);
 	free(bytes.data);
 }
+
+/* Offsets of all frames of a pass must be those of FRAMES, moved by SHIFT. */
+static void check_passes(const uint8_t *data, size_t size, const struct heapshot_frame *frames,
+			 size_t n_frames, size_t shift)
+{
+	struct heapshot_reader *reader = heapshot_reader_new(NULL);
+	const struct heapshot_snapshot *snapshots;
+	struct heapshot_frame frame;
+	size_t n, i, k;
+
+	cr_assert_eq(heapshot_reader_open_memory(reader, data, size), HEAPSHOT_READ_OK);
+	cr_assert_eq(heapshot_reader_summary(reader)->n_frames, n_frames);
+	heapshot_reader_rewind(reader, NULL);
+	for (i = 0; heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK; i++)
+		cr_assert_eq(frame.offset, frames[i].offset + shift, "frame %zu", i);
+	cr_assert_eq(i, n_frames);
+	snapshots = heapshot_reader_snapshots(reader, &n);
+	for (k = 0; k < n; k++) {
+		size_t seen = 0, present = 0;
+
+		heapshot_reader_rewind(reader, &snapshots[k]);
+		while (heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK)
+			seen += frame.snapshot == snapshots[k].id;
+		for (i = 0; i < n_frames; i++)
+			present += frames[i].snapshot == snapshots[k].id;
+		cr_assert_eq(seen, present, "snapshot %zu", k);
+	}
+	heapshot_reader_free(reader);
+}
+
+/* One whose middle was lost states to be longer than it is, over its successors. */
+Test(reader_damage, a_frame_that_states_to_be_longer_hides_no_other)
+{
+	struct synthetic_bytes bytes = make("small");
+	const size_t trailing = 200;
+	struct heapshot_frame *frames;
+	size_t n_frames, i;
+	uint8_t *data;
+
+	frames = list_frames(&bytes, &n_frames);
+	data = calloc(1, bytes.size + trailing);
+	for (i = 0; i < n_frames; i++) {
+		struct hs_tag tag;
+
+		memcpy(data, bytes.data, bytes.size);
+		cr_assert_gt(hs_tag_decode(data + frames[i].offset, HS_TAG_BYTES, &tag), 0);
+		tag.compressed_bytes = (uint32_t)(bytes.size + 100 - frames[i].body_offset);
+		hs_tag_encode(&tag, data + frames[i].offset);
+		check_passes(data, bytes.size + trailing, frames, n_frames, 0);
+	}
+	free(data);
+	free(frames);
+	free(bytes.data);
+}
+
+/* The only tag of it that is left, of a frame that is not. */
+Test(reader_damage, a_tag_of_another_recording_before_the_first_frame)
+{
+	struct hs_tag tag = {.version = 1, .kind = HS_FRAME_EVENTS, .stream = 5, .raw_bytes = 10};
+	struct synthetic_bytes bytes = make("small");
+	struct heapshot_frame *frames;
+	size_t n_frames;
+	uint8_t *data = malloc(HS_TAG_BYTES + bytes.size);
+
+	frames = list_frames(&bytes, &n_frames);
+	memcpy(data + HS_TAG_BYTES, bytes.data, bytes.size);
+	tag.compressed_bytes = 1 << 20; /* more than there is */
+	hs_tag_encode(&tag, data);
+	check_passes(data, HS_TAG_BYTES + bytes.size, frames, n_frames, HS_TAG_BYTES);
+	tag.compressed_bytes = 0; /* refused */
+	hs_tag_encode(&tag, data);
+	check_passes(data, HS_TAG_BYTES + bytes.size, frames, n_frames, HS_TAG_BYTES);
+	free(data);
+	free(frames);
+	free(bytes.data);
+}
