@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The heapshot command: the table of commands, and main.
+ * The heapshot command: the table of commands, messages, the end of the output.
  */
 #include <errno.h>
 #include <stdarg.h>
@@ -8,7 +8,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "config.h"
 #include "contrib/cli/cli.h"
 #include "contrib/cli/text.h"
 
@@ -96,27 +95,4 @@ bool cli_has_colour(void)
 
 	return (no_colour == NULL || *no_colour == '\0') && term != NULL &&
 	       strcmp(term, "dumb") != 0 && isatty(STDOUT_FILENO);
-}
-
-int main(int argc, char **argv)
-{
-	const struct cli_command *command;
-
-	if (argc < 2) {
-		cli_print_help(NULL, stderr);
-		return CLI_USAGE;
-	}
-	if (strcmp(argv[1], "--version") == 0 || strcmp(argv[1], "-V") == 0) {
-		printf("heapshot %s\n", VERSION);
-		return cli_finish(CLI_OK);
-	}
-	if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0) {
-		cli_print_help(NULL, stdout);
-		return cli_finish(CLI_OK);
-	}
-	command = cli_find_command(argv[1]);
-	if (command == NULL)
-		return cli_usage(NULL, "unknown %s '%s'", *argv[1] == '-' ? "option" : "command",
-				 argv[1]);
-	return command->run(command, argc - 1, argv + 1);
 }
