@@ -130,7 +130,7 @@ def on_request(directory):
     socket_path = os.path.join(directory, "heapshot", "%d.sock" % process.pid)
     try:
         process.stdout.readline()
-        wait_for("the control socket", lambda: os.path.exists(socket_path))
+        wait_for("the control socket", lambda: ask(socket_path, "status"))
         assert stat.S_IMODE(os.stat(os.path.dirname(socket_path)).st_mode) == 0o700
 
         def take(label):
@@ -157,7 +157,7 @@ def control_option(directory):
     process = start("Leak.exe forever 5", "output=a.hs,snapshot=none,quiet,control=%s" % where, env=env, cwd=directory)
     try:
         process.stdout.readline()
-        wait_for("the control socket", lambda: os.path.exists(where))
+        wait_for("the control socket", lambda: ask(where, "status"))
     finally:
         end(process)
     # SIGKILL left the socket; the next process takes its place, and nobody else's.
