@@ -5,7 +5,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <signal.h>
 #include <unistd.h>
 
@@ -135,23 +134,19 @@ static int timeout_ms(void)
 void *hs_control_main(void *unused)
 {
 	struct hs_socket socket;
-	struct pollfd waits[2] = {{.fd = hs_recorder.wake_control, .events = POLLIN}};
-	uint64_t count;
-	ssize_t ignored;
+	struct pollfd client = {.events = POLLIN};
 	bool is_served;
+	int came;
 
 	(void)unused;
 	notified_ns = next_timer_ns = next_counters_ns = n_snapshots_seen = 0;
 	hs_socket_open(&socket);
-	waits[1].fd = socket.fd;
-	waits[1].events = POLLIN;
 	while (!atomic_load(&hs_recorder.is_closing)) {
 		/* Before the runtime is up clients wait in the socket. */
-		is_served = socket.fd >= 0 && atomic_load(&hs_recorder.phase) != HS_PHASE_EARLY;
-		waits[1].revents = 0;
-		poll(waits, is_served ? 2 : 1, timeout_ms());
-		ignored = read(hs_recorder.wake_control, &count, sizeof count);
-		(void)ignored;
+		is_served = hs_socket_is_open(&socket) &&
+			    atomic_load(&hs_recorder.phase) != HS_PHASE_EARLY;
+		client.fd = socket.fd;
+		came = hs_wait(hs_recorder.wake_control, is_served ? &client : NULL, timeout_ms());
 		if (hs_signals_take_term()) {
 			on_term();
 			break;
@@ -166,7 +161,7 @@ void *hs_control_main(void *unused)
 				drive();
 		}
 		/* Also when the runtime shuts down: clients are told so. */
-		if (waits[1].revents & POLLIN)
+		if (came & POLLIN)
 			hs_socket_serve(&socket, drive);
 	}
 	hs_socket_close(&socket);

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 /* Installs handlers for the signals of the options; the runtime is up. */
 void hs_signals_install(void);
@@ -24,11 +25,14 @@ void hs_signals_raise_term(void);
 /* The socket: its path, or "" when there is none. */
 struct hs_socket {
 	int fd;
+	ino_t inode; /* what fd must be: the program may have closed ours */
 	char path[108];
 };
 
 /* Opens it as the option `control` says; false, with a line said, when that fails. */
 bool hs_socket_open(struct hs_socket *socket);
+/* False from when the program closed the descriptor; it is forgotten then, with a line said. */
+bool hs_socket_is_open(struct hs_socket *socket);
 void hs_socket_close(struct hs_socket *socket);
 
 /* Serves one client that waits.  DRIVE is called again and again while its request is not done. */

@@ -12,6 +12,7 @@
 #ifndef HEAPSHOT_PROFILER_RECORDER_H
 #define HEAPSHOT_PROFILER_RECORDER_H
 
+#include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -171,8 +172,13 @@ void hs_disown(void);
  */
 int hs_drain(uint64_t deadline_ns);
 
-/* Wakes a recorder's thread, if FD is one of ours; async-signal-safe. */
+/* Wakes a recorder's thread, if FD still is its eventfd; async-signal-safe. */
 void hs_wake(int fd);
+/*
+ * For such a thread: waits for hs_wake(FD), for what *OTHER (may be NULL) asks of
+ * poll(2), or TIMEOUT_MS.  Returns what came of OTHER.
+ */
+int hs_wait(int fd, struct pollfd *other, int timeout_ms);
 
 /* Starting and ending: recorder.c. */
 struct hs_start {

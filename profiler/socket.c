@@ -44,7 +44,10 @@ static bool default_path(char *path, size_t size)
 		errno = EACCES;
 		return false;
 	}
-	return snprintf(path, size, "%s/%ld.sock", folder, (long)getpid()) < (int)size;
+	if (snprintf(path, size, "%s/%ld.sock", folder, (long)getpid()) < (int)size)
+		return true;
+	errno = ENAMETOOLONG;
+	return false;
 }
 
 /* Whether a process that was killed left its socket at this place: nobody answers there. */
@@ -84,8 +87,10 @@ bool hs_socket_open(struct hs_socket *sock)
 {
 	const char *option = hs_recorder.options.control;
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	struct stat status;
 
 	sock->fd = -1;
+	sock->inode = 0;
 	sock->path[0] = 0;
 	if (strcmp(option, "off") == 0)
 		return true;
@@ -111,8 +116,9 @@ bool hs_socket_open(struct hs_socket *sock)
 		unlink(address.sun_path);
 	/* The mode that it will have in the file system; the umask is the whole program's. */
 	fchmod(sock->fd, 0600);
-	if (!bind_to(sock->fd, &address))
+	if (fstat(sock->fd, &status) < 0 || !bind_to(sock->fd, &address))
 		goto failed;
+	sock->inode = status.st_ino;
 	strcpy(sock->path, address.sun_path);
 	if (listen(sock->fd, 8) == 0)
 		return true;
@@ -123,9 +129,28 @@ failed:
 	return false;
 }
 
+/* Sockets have inode numbers of their own, unlike eventfds. */
+static bool is_ours(const struct hs_socket *sock)
+{
+	struct stat status;
+
+	return fstat(sock->fd, &status) == 0 && S_ISSOCK(status.st_mode) &&
+	       (!sock->inode || status.st_ino == sock->inode);
+}
+
+bool hs_socket_is_open(struct hs_socket *sock)
+{
+	if (sock->fd < 0 || is_ours(sock))
+		return sock->fd >= 0;
+	sock->fd = -1;
+	if (hs_is_recording())
+		hs_message("the program closed the control socket; `heapshot take` does not work any more");
+	return false;
+}
+
 void hs_socket_close(struct hs_socket *sock)
 {
-	if (sock->fd >= 0)
+	if (sock->fd >= 0 && is_ours(sock))
 		close(sock->fd);
 	if (*sock->path)
 		unlink(sock->path);

@@ -11,9 +11,7 @@
 #include "config.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "profiler/header.h"
 #include "profiler/losses.h"
@@ -152,15 +150,11 @@ static void finish(Heapshot__EndReason reason)
 
 void *hs_writer_main(void *unused)
 {
-	struct pollfd wake = {.fd = hs_recorder.wake_writer, .events = POLLIN};
-	uint64_t count;
 	int closing;
 
 	(void)unused;
 	for (;;) {
-		if (poll(&wake, 1, (int)(HS_FLUSH_NS / HS_NS_PER_MS)) > 0 &&
-		    read(wake.fd, &count, sizeof count) < 0 && errno != EAGAIN && errno != EINTR)
-			break;
+		hs_wait(hs_recorder.wake_writer, NULL, (int)(HS_FLUSH_NS / HS_NS_PER_MS));
 		closing = atomic_load(&hs_recorder.is_closing);
 		if (closing) {
 			finish((Heapshot__EndReason)(closing - 1));

@@ -219,6 +219,20 @@ def no_descriptor_for_output(directory):
         skip("mono itself fails first at every limit")
 
 
+@test("O6 the program closes the recorder's descriptors: said, and its own files stay its own")
+def descriptors_closed(directory):
+    exe = compiled("Closes")
+    env = {"XDG_RUNTIME_DIR": directory}
+    plain = run(["mono", exe], cwd=directory, env=env)
+    assert plain.out == "closed 0, changed 0\n", plain.out + plain.err
+    # A snapshot on each collection wakes both threads of the recorder again and again.
+    recorded = run(["mono", "--profile=heapshot:output=a.hs,snapshot=gc+20ms,signal=USR2,quiet", exe],
+                   cwd=directory, env=env)
+    assert recorded.status == 0 and recorded.out == "closed 4, changed 0\n", recorded.out + recorded.err
+    assert "heapshot: recording to a.hs ended: " + words(errno.EBADF) in recorded.err, recorded.err
+    assert heapshot("list", os.path.join(directory, "a.hs")).status in (OK, INCOMPLETE)
+
+
 def check_killed(directory, number, delay):
     path = os.path.join(directory, "many.hs")
     if os.path.exists(path):
