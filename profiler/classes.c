@@ -76,6 +76,8 @@ static void push_class(MonoClass *klass, bool is_late)
 		entry = hs_push_begin(HS_ENTRY_CLASS,
 				      sizeof *class + name.bytes + space.bytes + image_name.bytes + 3,
 				      HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS);
+	else
+		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS, 1);
 	if (entry) {
 		class = hs_log_payload(entry);
 		memset(class, 0, sizeof *class);

@@ -243,8 +243,13 @@ static void push_own_stack(uintptr_t thread)
 static void root_registered(MonoProfiler *profiler, const mono_byte *start, uintptr_t size,
 			    MonoGCRootSource source, const void *key, const char *name)
 {
+	/* Kinds of a later runtime have no number here, and numbers index tables. */
+	const uint32_t kind = source <= MONO_ROOT_SOURCE_TOGGLEREF ?
+				      (uint32_t)source + 1 :
+				      HEAPSHOT__ROOT_KIND__ROOT_KIND_OTHER;
+
 	(void)profiler;
-	push_root((uintptr_t)start, size, (uint32_t)source + 1, (uintptr_t)key, name, false);
+	push_root((uintptr_t)start, size, kind, (uintptr_t)key, name, false);
 	if (source == MONO_ROOT_SOURCE_THREAD_STATIC && (uintptr_t)key == (uintptr_t)pthread_self() &&
 	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
 		push_own_stack((uintptr_t)key);

@@ -10,6 +10,7 @@
 #include "schema/heapshot.pb-c.h"
 
 #define FREE_END UINT32_MAX
+#define NO_NAME  UINT32_MAX
 
 static struct hs_range *range_at(const struct hs_ranges *ranges, uint32_t index)
 {
@@ -21,7 +22,7 @@ const char *hs_range_name(const struct hs_ranges *ranges, const struct hs_range 
 	return (const char *)ranges->names.data + (size_t)range->name * HS_RANGE_NAME_MAX;
 }
 
-/* The runtime uses some thirty texts: each is kept once. */
+/* The runtime uses some thirty texts: each is kept once.  NO_NAME: not even one has room. */
 static uint32_t intern_name(struct hs_ranges *ranges, const char *name)
 {
 	char text[HS_RANGE_NAME_MAX] = {0};
@@ -33,7 +34,7 @@ static uint32_t intern_name(struct hs_ranges *ranges, const char *name)
 			return i;
 	/* Should a runtime make up names without end, they share the last one. */
 	if (ranges->n_names >= 1024 || hs_area_add(&ranges->names, sizeof text) == SIZE_MAX)
-		return ranges->n_names ? ranges->n_names - 1 : 0;
+		return ranges->n_names ? ranges->n_names - 1 : NO_NAME;
 	memcpy(ranges->names.data + (size_t)ranges->n_names * sizeof text, text, sizeof text);
 	return ranges->n_names++;
 }
@@ -65,11 +66,14 @@ bool hs_ranges_add(struct hs_ranges *ranges, uintptr_t start, uintptr_t size, ui
 		   uintptr_t key, const char *name)
 {
 	struct hs_range *range;
-	uint32_t index;
+	uint32_t index, text;
 
 	/* The runtime announces the table of handles as (NULL, 0): nothing is there. */
 	if (!start || !size)
 		return true;
+	text = intern_name(ranges, name);
+	if (text == NO_NAME)
+		return false;
 	index = hs_ptr_map_get(&ranges->by_start, start);
 	if (index) {
 		index--;
@@ -84,7 +88,7 @@ bool hs_ranges_add(struct hs_ranges *ranges, uintptr_t start, uintptr_t size, ui
 	range->kind = kind;
 	range->key = key;
 	range->ended_gc = 0;
-	range->name = intern_name(ranges, name);
+	range->name = text;
 	ranges->is_settled = false;
 	return true;
 }
