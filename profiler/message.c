@@ -7,12 +7,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <unistd.h>
 
+#include "emit/signal_guard.h"
 #include "profiler/message.h"
 
 #define LINE_MAX_BYTES 1024
@@ -24,22 +24,12 @@ void hs_message_init(void)
 	is_open = fcntl(STDERR_FILENO, F_GETFD) >= 0;
 }
 
-/* SIGPIPE of our own write is taken back before the thread's mask is restored. */
 static void write_line(const char *line, size_t bytes)
 {
-	const struct timespec at_once = {0, 0};
-	sigset_t sigpipe, before, pending;
-	bool was_pending;
+	struct hs_signal_guard guard;
 
-	sigemptyset(&sigpipe);
-	sigaddset(&sigpipe, SIGPIPE);
-	sigpending(&pending);
-	was_pending = sigismember(&pending, SIGPIPE);
-	pthread_sigmask(SIG_BLOCK, &sigpipe, &before);
-	if (write(STDERR_FILENO, line, bytes) < 0 && errno == EPIPE && !was_pending)
-		while (sigtimedwait(&sigpipe, NULL, &at_once) < 0 && errno == EINTR)
-			;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	hs_signal_guard_begin(&guard);
+	hs_signal_guard_end(&guard, write(STDERR_FILENO, line, bytes) < 0 ? errno : 0);
 }
 
 void hs_message(const char *format, ...)

@@ -2,7 +2,8 @@
 /*
  * Lines for people, on standard error.  Never to a descriptor that was closed
  * when the recording began (it may be the program's file by now), never
- * waiting for a reader, never raising SIGPIPE.  For running threads only.
+ * waiting for a reader, never raising SIGPIPE or SIGXFSZ.  For running threads
+ * only.
  */
 #ifndef HEAPSHOT_PROFILER_MESSAGE_H
 #define HEAPSHOT_PROFILER_MESSAGE_H

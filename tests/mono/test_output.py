@@ -314,6 +314,22 @@ def stderr_stuck(directory):
                     os.close(reader)
 
 
+@test("O8 standard error is a file that may not grow")
+def stderr_limited(directory):
+    path = os.path.join(directory, "stderr")
+    with open(path, "wb") as file:
+        file.write(b"x" * 1024)
+    results = []
+    for options in (None, "output=%s/a.hs,snapshot=gc" % directory, "output=/nonexistent/x"):
+        with open(path, "ab") as file:
+            results.append(mono(SMALL, options, stderr=file, preexec=file_limit(1024),
+                                env={"MONO_DISABLE_SHARED_AREA": "1"}))
+    assert results[0].status == 0
+    for recorded in results[1:]:
+        assert_same(recorded, results[0])
+    assert os.path.getsize(path) == 1024
+
+
 @test("O9 file removed while recording")
 def file_removed(directory):
     path = os.path.join(directory, "a.hs")
