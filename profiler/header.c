@@ -85,7 +85,7 @@ int hs_header_put(void)
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_METADATA, 0);
 }
 
-const char *hs_why_no_snapshot(void)
+const char *hs_why_no_snapshot(Heapshot__EndReason reason)
 {
 	const uint32_t when = hs_recorder.options.when;
 
@@ -95,6 +95,8 @@ const char *hs_why_no_snapshot(void)
 		return "the output was too slow or failed, or memory was short";
 	if (when == HS_WHEN_NONE)
 		return "snapshot=none, and none was asked for";
+	if (reason == HEAPSHOT__END_REASON__END_REASON_STOPPED)
+		return "it was stopped before anything led to one";
 	if (when & HS_WHEN_SHUTDOWN)
 		return "the process ended without a shutdown of the runtime";
 	return "nothing led to one; see the option 'snapshot'";
@@ -104,7 +106,7 @@ int hs_end_put(Heapshot__EndReason reason, uint64_t deadline_ns)
 {
 	Heapshot__End end = HEAPSHOT__END__INIT;
 	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
-	const char *why = hs_why_no_snapshot();
+	const char *why = hs_why_no_snapshot(reason);
 	int error;
 
 	record.body_case = HEAPSHOT__RECORD__BODY_END;

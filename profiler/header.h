@@ -11,7 +11,7 @@
 int hs_header_put(void);
 int hs_end_put(Heapshot__EndReason reason, uint64_t deadline_ns);
 
-/* Why the recording holds no snapshot, for people; NULL when it holds one. */
-const char *hs_why_no_snapshot(void);
+/* Why a recording that ends for REASON holds no snapshot, for people; NULL when it holds one. */
+const char *hs_why_no_snapshot(Heapshot__EndReason reason);
 
 #endif

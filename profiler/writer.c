@@ -36,23 +36,21 @@ static int write_out(uint64_t deadline_ns)
 	return error;
 }
 
-static int advice_of(int error, const char **advice)
+static const char *advice_of(int error)
 {
 	switch (error) {
 	case ENOSPC:
 	case EDQUOT:
-		*advice = "free some space, or give another output";
-		break;
+		return "free some space, or give another output";
 	case EFBIG:
-		*advice = "raise the limit of file sizes (ulimit -f), or use max-size";
-		break;
+		return "raise the limit of file sizes (ulimit -f), or use max-size";
 	case EPIPE:
-		*advice = "the reader of the output ended";
-		break;
+		return "the reader of the output ended";
+	case EBADF:
+		return "the program closed its descriptor";
 	default:
-		*advice = "give another output";
+		return "give another output";
 	}
-	return error;
 }
 
 /* Nobody waits for a snapshot that cannot come any more. */
@@ -64,13 +62,11 @@ static void refuse_requests(void)
 /* The output failed: recording ends here, the program goes on. */
 static void fail(int error)
 {
-	const char *advice;
-
 	hs_recorder.error = error;
 	atomic_store(&hs_recorder.state, HS_STATE_OFF);
 	refuse_requests();
-	advice_of(-error, &advice);
-	hs_message("recording to %s ended: %s; %s", hs_recorder.output, strerror(-error), advice);
+	hs_message("recording to %s ended: %s; %s", hs_recorder.output, strerror(-error),
+		   advice_of(-error));
 	/* A command that has ended would stay a zombie, a full disk would stay full. */
 	if (hs_own(HS_OWNER_LIMIT_NS)) {
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
@@ -97,9 +93,9 @@ static void step(void)
 		fail(error);
 }
 
-static void say_end(int error)
+static void say_end(Heapshot__EndReason reason, int error)
 {
-	const char *why = hs_why_no_snapshot();
+	const char *why = hs_why_no_snapshot(reason);
 
 	if (error == -ETIMEDOUT)
 		hs_message("%s did not take the recording within %llu s; its end is missing",
@@ -127,7 +123,7 @@ static void finish(Heapshot__EndReason reason)
 	if (!is_ours) {
 		/* A snapshot still runs; the stream is its own to the end. */
 		atomic_store(&hs_recorder.state, HS_STATE_OFF);
-		say_end(-ETIMEDOUT);
+		say_end(reason, -ETIMEDOUT);
 		return;
 	}
 	if (!error)
@@ -145,7 +141,7 @@ static void finish(Heapshot__EndReason reason)
 		hs_message("recording to %s ended: max-snapshots or max-size was reached",
 			   hs_recorder.output);
 	if (!hs_recorder.error)
-		say_end(error ? error : close_error);
+		say_end(reason, error ? error : close_error);
 }
 
 void *hs_writer_main(void *unused)

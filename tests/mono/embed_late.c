@@ -219,6 +219,15 @@ static void torn(const char *exe)
 	mono_jit_cleanup(domain);
 }
 
+/* Stopped before the shutdown of the runtime could lead to a snapshot. */
+static void idle(const char *exe)
+{
+	say("start", start("snapshot=shutdown", NULL, NULL));
+	boot(exe);
+	say("stop", heapshot_stop());
+	mono_jit_cleanup(domain);
+}
+
 /* Without the API: by the runtime's own way to load a profiler. */
 static void load(const char *exe)
 {
@@ -257,6 +266,7 @@ static const struct {
 } cases[] = {
 	{"late", late},       {"threads", threads}, {"early", early},       {"restart", restart},
 	{"failing", failing}, {"load", load},       {"mistakes", mistakes}, {"torn", torn},
+	{"idle", idle},
 };
 
 int main(int argc, char **argv)

@@ -233,6 +233,14 @@ def torn(directory):
     assert all(len(row["text"]) == min(row["length"], 10) for row in strings)
 
 
+@test("a recording that is stopped without a snapshot says so, and not that the process ended")
+def idle(directory):
+    path, lines = case(directory, "idle", err="holds no snapshot: it was stopped before")
+    assert lines == ["start 0", "stop 0"], lines
+    assert snapshots(path) == []
+    assert "it was stopped before" in heapshot("list", path).out
+
+
 @test("mono_profiler_load(\"heapshot:...\") from a program")
 def loaded(directory):
     path, _ = case(directory, "load")
