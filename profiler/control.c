@@ -9,11 +9,11 @@
 #include <unistd.h>
 
 #include <mono/metadata/appdomain.h>
-#include <mono/metadata/mono-gc.h>
 #include <mono/metadata/threads.h>
 
 #include "profiler/control.h"
 #include "profiler/counters.h"
+#include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
@@ -63,11 +63,6 @@ static void attached(void (*run)(void))
 	pthread_attr_destroy(&attributes);
 }
 
-static void collect(void)
-{
-	mono_gc_collect(mono_gc_max_generation());
-}
-
 /* Brings a waiting request nearer to its collection. */
 static void drive(void)
 {
@@ -82,7 +77,7 @@ static void drive(void)
 	} else if (hs_monotonic_ns() - notified_ns > FINALIZER_NS) {
 		/* It is blocked in a finalizer of the program. */
 		notified_ns = 0;
-		attached(collect);
+		attached(hs_gc_collect);
 	}
 	hs_sleep_ns(HS_NS_PER_MS);
 }

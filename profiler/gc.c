@@ -31,7 +31,8 @@
 #define NATURAL_SHARE 10
 
 static MonoProfilerHandle profiler_handle;
-static bool is_collecting_roots, had_start;
+static bool is_collecting_roots, had_start, is_ours;
+static _Thread_local bool is_collecting;
 static uint64_t n_collections, next_at_bytes;
 static uint64_t last_snapshot_end_ns, last_snapshot_duration_ns;
 
@@ -67,6 +68,7 @@ static bool is_major_serial(uint32_t generation, mono_bool is_serial)
 static void before_stop(uint32_t generation, mono_bool is_serial)
 {
 	had_start = false;
+	is_ours = is_collecting; /* here: the first access of a thread may call malloc */
 	is_collecting_roots = is_major_serial(generation, is_serial) && is_wanted();
 	if (is_collecting_roots) {
 		hs_roots_clear();
@@ -96,15 +98,15 @@ static void take(void)
 		hs_request_done(request, snapshot.id, error);
 }
 
-/* What a collection that was none of ours gives rise to. */
+/* What a collection gives rise to.  Ours are not counted: each would lead to the next for ever. */
 static void ask_for_more(uint32_t generation, mono_bool is_serial)
 {
 	const struct hs_options *options = &hs_recorder.options;
 	const uint64_t pause_ns = NATURAL_SHARE * last_snapshot_duration_ns;
 	const uint64_t heap_bytes = options->at_bytes ? (uint64_t)mono_gc_get_heap_size() : 0;
 
-	n_collections++;
-	if ((options->when & HS_WHEN_EVERY_GCS) && n_collections % options->every_gcs == 0)
+	if ((options->when & HS_WHEN_EVERY_GCS) && !is_ours &&
+	    ++n_collections % options->every_gcs == 0)
 		hs_request_post(HS_TRIGGER_EVERY_GCS);
 	if ((options->when & HS_WHEN_GC) && generation == (uint32_t)mono_gc_max_generation() &&
 	    !is_serial && hs_monotonic_ns() - last_snapshot_end_ns >= pause_ns)
@@ -208,13 +210,20 @@ static void gc_moves(MonoProfiler *profiler, MonoObject *const *objects, uint64_
 	hs_push_end(entry);
 }
 
+void hs_gc_collect(void)
+{
+	is_collecting = true;
+	mono_gc_collect(mono_gc_max_generation());
+	is_collecting = false;
+}
+
 /* Requests are served on the finalizer thread, which belongs to the runtime. */
 static void gc_finalized(MonoProfiler *profiler)
 {
 	(void)profiler;
 	if (hs_is_recording() && hs_request_is_pending() &&
 	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
-		mono_gc_collect(mono_gc_max_generation());
+		hs_gc_collect();
 }
 
 void hs_gc_shutdown(void)
@@ -227,7 +236,7 @@ void hs_gc_shutdown(void)
 	for (int i = 0; i < HS_N_TRIGGERS && hs_request_is_pending() &&
 			!atomic_load(&hs_recorder.is_limit_reached);
 	     i++)
-		mono_gc_collect(mono_gc_max_generation());
+		hs_gc_collect();
 	/* The runtime makes one more collection now, when threads are gone: not for us. */
 	atomic_store(&hs_recorder.phase, HS_PHASE_SHUTDOWN);
 	hs_request_refuse_all(-ESHUTDOWN);
@@ -238,7 +247,7 @@ void hs_gc_install(MonoProfilerHandle handle)
 {
 	profiler_handle = handle;
 	hs_roots_report(handle, false);
-	is_collecting_roots = had_start = false;
+	is_collecting_roots = had_start = is_ours = false;
 	n_collections = next_at_bytes = 0;
 	last_snapshot_end_ns = last_snapshot_duration_ns = 0;
 	mono_profiler_set_gc_event_callback(handle, gc_event);

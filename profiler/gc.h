@@ -11,6 +11,9 @@
 
 void hs_gc_install(MonoProfilerHandle handle);
 
+/* A full collection on behalf of a request, on a thread of the runtime. */
+void hs_gc_collect(void);
+
 /* The runtime shuts down: takes the last snapshot if one is due, and no others from now on. */
 void hs_gc_shutdown(void);
 

@@ -82,7 +82,7 @@ static void exception_thrown(MonoProfiler *unused, MonoObject *exception)
 	    !is_oom(exception) || atomic_exchange(&is_oom_taken, 1))
 		return;
 	hs_request_post(HS_TRIGGER_OOM);
-	mono_gc_collect(mono_gc_max_generation());
+	hs_gc_collect();
 }
 
 static void install(void)

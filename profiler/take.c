@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include <mono/metadata/appdomain.h>
-#include <mono/metadata/mono-gc.h>
 
+#include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
@@ -46,7 +46,7 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 	if (mono_domain_get()) {
 		for (i = 0; i < COLLECTIONS_MAX && !hs_request_is_done(request) && hs_is_recording();
 		     i++)
-			mono_gc_collect(mono_gc_max_generation());
+			hs_gc_collect();
 		hs_late_name_all();
 	} else {
 		hs_wake(hs_recorder.wake_control);

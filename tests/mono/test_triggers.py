@@ -64,6 +64,9 @@ def at_collections(directory):
     assert set(triggers(path)) == {"gc"} and 12 <= len(triggers(path)) <= 13, triggers(path)
     path, _ = recorded(directory, "Snapshots.exe many 12 1000", "snapshot=3gc")
     assert 3 <= len(triggers(path)) <= 12, triggers(path)
+    # The collections that snapshots make do not lead to further ones.
+    path, _ = recorded(directory, "Snapshots.exe idle 2 1000", "snapshot=1gc")
+    assert 1 <= len(triggers(path)) <= 3, triggers(path)
     # Natural concurrent majors lead to a serial one.
     path, _ = recorded(directory, "Lists.exe chain 3000000", "snapshot=gc")
     assert triggers(path)
