@@ -24,7 +24,7 @@
 #define ATTACHED_STACK_BYTES ((size_t)1 << 20)
 #define TERM_WAIT_NS (10 * HS_NS_PER_S)
 
-static uint64_t notified_ns;
+static uint64_t notified_ns, n_snapshots_notified;
 static uint64_t next_timer_ns, next_counters_ns;
 static uint64_t n_snapshots_seen;
 
@@ -66,14 +66,18 @@ static void attached(void (*run)(void))
 /* Brings a waiting request nearer to its collection. */
 static void drive(void)
 {
+	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
+
 	if (!is_running() || !hs_request_is_pending()) {
 		notified_ns = 0;
 		hs_sleep_ns(HS_NS_PER_MS);
 		return;
 	}
-	if (!notified_ns) {
+	/* What is pending behind a snapshot is another request. */
+	if (!notified_ns || n_snapshots != n_snapshots_notified) {
 		mono_gc_finalize_notify();
 		notified_ns = hs_monotonic_ns();
+		n_snapshots_notified = n_snapshots;
 	} else if (hs_monotonic_ns() - notified_ns > FINALIZER_NS) {
 		/* It is blocked in a finalizer of the program. */
 		notified_ns = 0;

@@ -153,6 +153,21 @@ def on_request(directory):
     assert gone.status not in (OK, FAILED, USAGE), gone.status
 
 
+@test("requests in a row: none waits for the half second that is granted to a blocked finalizer thread")
+def in_a_row(directory):
+    where = os.path.join(directory, "here.sock")
+    process = start("Leak.exe forever 5", "output=a.hs,snapshot=none,quiet,control=%s" % where, cwd=directory)
+    try:
+        process.stdout.readline()
+        wait_for("an answer", lambda: ask(where, "status").startswith("ok recording"))
+        before = time.monotonic()
+        for _ in range(40):
+            assert ask(where, "take").startswith("ok")
+        assert time.monotonic() - before < 8
+    finally:
+        end(process)
+
+
 @test("control=PATH and control=off")
 def control_option(directory):
     env = {"XDG_RUNTIME_DIR": directory}
