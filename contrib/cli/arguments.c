@@ -2,6 +2,7 @@
 /*
  * The table of options, from which parser, help and completion are made.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <getopt.h>
 #include <stdlib.h>
@@ -13,9 +14,13 @@ const struct cli_option_row cli_options[] = {
 	{CLI_SNAPSHOT, "snapshot", 's', "N", "last",
 	 "snapshot by its number, 'last' (complete) or -2 for the second last"},
 	{CLI_BY, "by", 'b', "WHAT", "bytes count", "sort by 'bytes' (default) or 'count'"},
-	{CLI_ASSEMBLY, "assembly", 'a', "NAME", NULL, "only types of this assembly"},
+	{CLI_SORT, "sort", 's', "WHAT", "size time", "sort by 'size' of code (default) or 'time' to compile"},
+	{CLI_ADDRESS, "address", 'A', "HEX", NULL, "name what lies at this address"},
+	{CLI_PERF_MAP, "perf-map", 'p', NULL, NULL, "write a map for perf, as in /tmp/perf-PID.map"},
+	{CLI_MAP_FILE, "output", 'o', "FILE", NULL, "where the map goes (default: standard output)"},
+	{CLI_ASSEMBLY, "assembly", 'a', "NAME", NULL, "only types, or methods, of this assembly"},
 	{CLI_FILTER, "filter", 'f', "TEXT", NULL,
-	 "only names of types that contain TEXT, or match it where it has * or ?"},
+	 "only names that contain TEXT, or match it where it has * or ?"},
 	{CLI_LIMIT, "limit", 'n', "N", NULL, "at most N rows, 0 for all"},
 	{CLI_OBJECTS, "objects", 'o', NULL, NULL, "write batches row by row"},
 	{CLI_MEMORY, "memory", 'm', "SIZE", NULL, "let the reader use up to SIZE of memory"},
@@ -98,6 +103,7 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 		arguments->mono = value;
 		break;
 	case CLI_OUTPUT:
+	case CLI_MAP_FILE:
 		arguments->output = value;
 		break;
 	case CLI_OPTIONS:
@@ -107,6 +113,21 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 		if (strcmp(value, "bytes") != 0 && strcmp(value, "count") != 0)
 			return "it is 'bytes' or 'count'";
 		arguments->by = value;
+		break;
+	case CLI_SORT:
+		if (strcmp(value, "size") != 0 && strcmp(value, "time") != 0)
+			return "it is 'size' or 'time'";
+		arguments->sort = value;
+		break;
+	case CLI_PERF_MAP:
+		arguments->is_perf_map = true;
+		break;
+	case CLI_ADDRESS:
+		errno = 0;
+		arguments->address = strtoull(value, &end, 16);
+		if (!isxdigit((unsigned char)*value) || *end != '\0' || errno != 0)
+			return "it is an address in hexadecimal, such as 0x41d364e0";
+		arguments->has_address = true;
 		break;
 	case CLI_LIMIT:
 		errno = 0;

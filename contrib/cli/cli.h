@@ -40,6 +40,10 @@ enum cli_option {
 	CLI_OUTPUT = 1 << 11,
 	CLI_OPTIONS = 1 << 12,
 	CLI_RECORD = 1 << 13, /* also the module's options, as --NAME=VALUE */
+	CLI_SORT = 1 << 14,
+	CLI_ADDRESS = 1 << 15,
+	CLI_PERF_MAP = 1 << 16,
+	CLI_MAP_FILE = 1 << 17,
 };
 
 struct cli_option_row {
@@ -55,10 +59,10 @@ extern const struct cli_option_row cli_options[];
 extern const size_t cli_n_options;
 
 struct cli_arguments {
-	bool is_json, has_limit, with_objects, is_stats;
-	uint64_t limit;
+	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map;
+	uint64_t limit, address;
 	size_t memory_bytes;
-	const char *snapshot, *by, *assembly, *filter, *label, *mono, *output, *options;
+	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
 	int n_operands;
 	char **operands;
 };
@@ -79,6 +83,7 @@ int cli_list(const struct cli_command *command, int argc, char **argv);
 int cli_top(const struct cli_command *command, int argc, char **argv);
 int cli_roots(const struct cli_command *command, int argc, char **argv);
 int cli_events(const struct cli_command *command, int argc, char **argv);
+int cli_jit(const struct cli_command *command, int argc, char **argv);
 int cli_dump(const struct cli_command *command, int argc, char **argv);
 int cli_verify(const struct cli_command *command, int argc, char **argv);
 int cli_doctor(const struct cli_command *command, int argc, char **argv);

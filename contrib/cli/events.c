@@ -29,7 +29,7 @@ struct timeline {
 	const char *row_kind;
 	/* Sums. */
 	uint64_t n_minor, n_major, pause_ns, max_pause_ns, heap_bytes, max_heap_bytes;
-	uint64_t n_resizes, n_moves, n_jit_chunks, n_handles, n_samples, n_markers, n_threads;
+	uint64_t n_resizes, n_moves, n_jit_chunks, n_handles, n_samples, n_markers, n_threads, n_methods;
 	uint64_t n_lost, n_other;
 };
 
@@ -155,6 +155,9 @@ static enum heapshot_read_result take_record(struct timeline *line,
 	case HEAPSHOT__RECORD__BODY_JIT_CHUNK:
 		line->n_jit_chunks++;
 		break;
+	case HEAPSHOT__RECORD__BODY_JIT_METHOD:
+		line->n_methods++;
+		break;
 	case HEAPSHOT__RECORD__BODY_GC_HANDLE:
 		line->n_handles++;
 		break;
@@ -223,6 +226,7 @@ static void put_json_summary(struct timeline *line)
 	json_put_unsigned(json, "resizes", line->n_resizes);
 	json_put_unsigned(json, "moves", line->n_moves);
 	json_put_unsigned(json, "jit_chunks", line->n_jit_chunks);
+	json_put_unsigned(json, "methods", line->n_methods);
 	json_put_unsigned(json, "gc_handles", line->n_handles);
 	json_put_unsigned(json, "counter_samples", line->n_samples);
 	json_put_unsigned(json, "markers", line->n_markers);

@@ -4,7 +4,8 @@
  *
  * Reading order of this header: results, opening, the snapshots and names of a
  * recording, totals and roots of one snapshot, and at the end the passes over
- * frames, records and objects that all of the above is made of.
+ * frames, records and objects that all of the above is made of.  Methods and
+ * other code have a header of their own, heapshot-reader-code.h.
  *
  * Threads:  a reader belongs to one thread at a time; different readers may be
  *           used on different threads.  There is no global state.
@@ -247,6 +248,15 @@ struct heapshot_type {
 	const char *assembly;          /* simple name of its image, "" when unknown */
 };
 
+/* A module of an assembly. */
+struct heapshot_image {
+	uint32_t id;
+	bool is_unloaded;
+	const char *name; /* the assembly's simple name */
+	const char *file;
+	const char *mvid; /* module version id; "" for dynamic ones */
+};
+
 struct heapshot_domain {
 	uint32_t id;
 	bool is_unloaded;
@@ -270,6 +280,8 @@ heapshot_reader_load_names(struct heapshot_reader *reader);
 /* By id; NULL when it was never defined. */
 HEAPSHOT_READER_API const struct heapshot_type *
 heapshot_reader_type(const struct heapshot_reader *reader, uint32_t id);
+HEAPSHOT_READER_API const struct heapshot_image *
+heapshot_reader_image(const struct heapshot_reader *reader, uint32_t id);
 HEAPSHOT_READER_API const struct heapshot_domain *
 heapshot_reader_domain(const struct heapshot_reader *reader, uint32_t id);
 HEAPSHOT_READER_API const struct heapshot_thread *

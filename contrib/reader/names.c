@@ -80,17 +80,28 @@ static bool take_type(struct heapshot_reader *reader, const Heapshot__Type *from
 	return false;
 }
 
+/* A record that only says "unloaded", or that came before the file was known, keeps what is there. */
+static bool keep_text(struct heapshot_reader *reader, const char **text, const char *from)
+{
+	if (*text == NULL || *from != '\0')
+		*text = hs_arena_text(&reader->memory, &reader->names.arena, from);
+	return *text != NULL;
+}
+
 static bool take_image(struct heapshot_reader *reader, const Heapshot__Image *from)
 {
 	struct hs_names *names = &reader->names;
-	const char **name =
+	struct heapshot_image *image =
 		get_element(&reader->memory, &names->image_index, &names->images, &names->n_images,
 			    &names->room_images, sizeof(*names->images), from->id);
 
-	/* A record that only says "unloaded" keeps the name. */
-	if (name != NULL && (*name == NULL || *from->name != '\0'))
-		*name = hs_arena_text(&reader->memory, &names->arena, from->name);
-	return name != NULL && *name != NULL;
+	if (image == NULL)
+		return false;
+	image->id = from->id;
+	image->is_unloaded = image->is_unloaded || from->is_unloaded;
+	return keep_text(reader, &image->name, from->name) &&
+	       keep_text(reader, &image->file, from->file) &&
+	       keep_text(reader, &image->mvid, from->mvid);
 }
 
 static bool take_domain(struct heapshot_reader *reader, const Heapshot__Domain *from)
@@ -161,9 +172,9 @@ static void join_assemblies(struct hs_names *names)
 
 	for (i = 0; i < names->n_types; i++) {
 		uint32_t *image = hs_idmap_find(&names->image_index, names->types[i].image);
+		const char *name = image != NULL ? names->images[*image].name : NULL;
 
-		names->types[i].assembly =
-			image != NULL && names->images[*image] != NULL ? names->images[*image] : "";
+		names->types[i].assembly = name != NULL ? name : "";
 	}
 }
 
@@ -207,6 +218,14 @@ const struct heapshot_type *heapshot_reader_type(const struct heapshot_reader *r
 	const uint32_t *index = hs_idmap_find(&reader->names.type_index, id);
 
 	return index == NULL ? NULL : &reader->names.types[*index];
+}
+
+const struct heapshot_image *heapshot_reader_image(const struct heapshot_reader *reader,
+						   uint32_t id)
+{
+	const uint32_t *index = hs_idmap_find(&reader->names.image_index, id);
+
+	return index == NULL ? NULL : &reader->names.images[*index];
 }
 
 const struct heapshot_domain *heapshot_reader_domain(const struct heapshot_reader *reader,

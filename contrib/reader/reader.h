@@ -8,7 +8,7 @@
 
 #include <lz4frame.h>
 
-#include "contrib/reader/heapshot-reader.h"
+#include "contrib/reader/heapshot-reader-code.h"
 #include "contrib/reader/idmap.h"
 #include "contrib/reader/memory.h"
 #include "contrib/reader/source.h"
@@ -49,7 +49,7 @@ struct hs_names {
 	struct heapshot_thread *threads;
 	size_t n_threads, room_threads;
 	struct hs_idmap thread_index;
-	const char **images;
+	struct heapshot_image *images;
 	size_t n_images, room_images;
 	struct hs_idmap image_index;
 	struct hs_arena arena;
@@ -91,6 +91,21 @@ struct hs_root_table {
 	struct hs_arena arena;
 };
 
+struct hs_code {
+	struct heapshot_method *methods;
+	size_t n_methods, room_methods;
+	struct heapshot_code_buffer *buffers;
+	size_t n_buffers, room_buffers;
+	struct heapshot_chunk *chunks;
+	size_t n_chunks, room_chunks;
+	struct hs_idmap chunk_index; /* the last chunk at an address */
+	struct hs_idmap orphans;     /* methods without a chunk, by address */
+	struct hs_arena arena;
+	uint64_t n_lost;
+	bool has_bodies, is_loaded;
+	enum heapshot_read_result result;
+};
+
 struct heapshot_reader {
 	struct hs_memory memory;
 	struct hs_source source;
@@ -113,6 +128,7 @@ struct heapshot_reader {
 	struct hs_names names;
 	struct hs_type_totals totals;
 	struct hs_root_table roots;
+	struct hs_code code;
 
 	uint8_t *compressed, *raw; /* one frame */
 	LZ4F_dctx *lz4;
@@ -151,6 +167,7 @@ enum heapshot_read_result hs_bad_record(struct heapshot_reader *reader, const ch
 void hs_names_free(struct heapshot_reader *reader);
 void hs_totals_free(struct heapshot_reader *reader);
 void hs_roots_free(struct heapshot_reader *reader);
+void hs_code_free(struct heapshot_reader *reader);
 
 /* True when FRAME belongs to the body of SNAPSHOT. */
 static inline bool hs_is_body(const struct heapshot_frame *frame,

@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "list top roots events dump verify doctor record take help".split():
+    for command in "list top roots events jit dump verify doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -48,6 +48,8 @@ def completion():
     assert "heapshot-cli-no" not in complete("heapshot", "record", "--", "ba")
     assert "bash" in complete("heapshot", "record", "--", "bas")
     assert complete("heapshot", "help", "ver") == ["verify"]
+    assert complete("heapshot", "jit", "--sort", "=") == ["size", "time"]
+    assert complete("heapshot", "jit", "--perf") == ["--perf-map"]
     recording("good")
     assert complete("heapshot", "top", "go") == ["good.hs"]
 
@@ -61,7 +63,7 @@ def manual_has_all():
             continue
         name = command.group(1)
         assert re.search(r"^\*%s\*" % name, page, re.M), name
-        for option in re.findall(r"^(?:  -\w, |      )--([a-z]+)", run("help", name).out, re.M):
+        for option in re.findall(r"^(?:  -\w, |      )--([a-z-]+)", run("help", name).out, re.M):
             assert "--%s*" % option in page, (name, option)
 
 
