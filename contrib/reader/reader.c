@@ -43,6 +43,7 @@ void heapshot_reader_free(struct heapshot_reader *reader)
 	hs_code_free(reader);
 	hs_idmap_free(&reader->memory, &reader->snapshots.index);
 	free(reader->snapshots.list);
+	free(reader->snapshots.n_issues);
 	hs_arena_free(&reader->memory, &reader->snapshots.arena);
 	hs_arena_free(&reader->memory, &reader->arena);
 	free(reader->compressed);

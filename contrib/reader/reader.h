@@ -57,9 +57,14 @@ struct hs_names {
 	enum heapshot_read_result result;
 };
 
+#define HS_TORN UINT64_MAX
+
 struct hs_snapshots {
 	struct heapshot_snapshot *list;
 	size_t n, room;
+	/* Issues met before each one's first frame, or HS_TORN: others lie inside of it. */
+	uint64_t *n_issues;
+	size_t room_issues;
 	struct hs_idmap index;
 	struct hs_arena arena;
 };

@@ -19,8 +19,11 @@ static struct heapshot_snapshot *get_snapshot(struct heapshot_reader *reader, ui
 		return &snapshots->list[*index];
 	if (!hs_memory_reserve(&reader->memory, &snapshots->list, snapshots->n, &snapshots->room,
 			       sizeof(*snapshots->list)) ||
+	    !hs_memory_reserve(&reader->memory, &snapshots->n_issues, snapshots->n,
+			       &snapshots->room_issues, sizeof(*snapshots->n_issues)) ||
 	    !hs_idmap_put(&reader->memory, &snapshots->index, id, (uint32_t)snapshots->n))
 		return NULL;
+	snapshots->n_issues[snapshots->n] = reader->n_issues_met;
 	snapshot = &snapshots->list[snapshots->n++];
 	*snapshot = (struct heapshot_snapshot){
 		.id = id,
@@ -116,6 +119,19 @@ static bool take_file_end(struct heapshot_reader *reader, const Heapshot__End *e
 	reader->summary.end_reason = (uint32_t)end->reason;
 	reader->summary.end_note = hs_arena_text(&reader->memory, &reader->arena, end->note);
 	return reader->summary.end_note != NULL;
+}
+
+/*
+ * A frame of SNAPSHOT was met: issues since its first one lie inside of it.
+ * They are counted, since the list keeps only the first of all.
+ */
+static void count_issues(struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot)
+{
+	struct hs_snapshots *snapshots = &reader->snapshots;
+	uint64_t *n_issues = &snapshots->n_issues[snapshot - snapshots->list];
+
+	if (*n_issues != reader->n_issues_met)
+		*n_issues = HS_TORN;
 }
 
 /* One record of a frame that the scan looks into. */
@@ -228,6 +244,7 @@ static enum heapshot_read_result scan_frame(struct heapshot_reader *reader,
 		snapshot = get_snapshot(reader, frame->snapshot, frame->offset, frame->time_ns);
 		if (snapshot == NULL)
 			return hs_fail_memory(reader);
+		count_issues(reader, snapshot);
 		snapshot->last_offset = frame->offset;
 		snapshot->end_offset = summary->end_offset;
 		if (frame->kind == HEAPSHOT_FRAME_SNAPSHOT_BODY)
@@ -279,21 +296,15 @@ static enum heapshot_read_result not_recording(struct heapshot_reader *reader)
 /* Says which snapshots are whole, as far as tags, begins and ends tell. */
 static void judge_snapshots(struct heapshot_reader *reader)
 {
-	size_t i, k;
+	struct hs_snapshots *snapshots = &reader->snapshots;
+	size_t i;
 
-	for (i = 0; i < reader->snapshots.n; i++) {
-		struct heapshot_snapshot *snapshot = &reader->snapshots.list[i];
+	for (i = 0; i < snapshots->n; i++) {
+		struct heapshot_snapshot *snapshot = &snapshots->list[i];
 
 		snapshot->is_complete = snapshot->has_begin && snapshot->has_end &&
-					snapshot->status == 0 && snapshot->frames_lost == 0;
-		for (k = 0; k < reader->n_issues; k++) {
-			const struct heapshot_issue *issue = &reader->issues[k];
-
-			if (issue->kind != HEAPSHOT_ISSUE_TRAILING &&
-			    issue->offset > snapshot->begin_offset &&
-			    issue->offset < snapshot->end_offset)
-				snapshot->is_complete = false;
-		}
+					snapshot->status == 0 && snapshot->frames_lost == 0 &&
+					snapshots->n_issues[i] != HS_TORN;
 	}
 }
 

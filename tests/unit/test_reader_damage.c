@@ -310,6 +310,52 @@ Test(reader_damage, refuses_frames_that_lie)
 	free(bytes.data);
 }
 
+/* More issues than are kept: those that come later count all the same. */
+Test(reader_damage, judges_snapshots_behind_many_issues)
+{
+	struct synthetic_bytes bytes = make("varied");
+	struct heapshot_frame *frames;
+	uint8_t *file = malloc(bytes.size + 200 * HS_TAG_BYTES);
+	size_t n_frames, size, n, gone = 0, i;
+
+	frames = list_frames(&bytes, &n_frames);
+	for (i = 0; i < n_frames; i++)
+		if (frames[i].kind == HEAPSHOT_FRAME_SNAPSHOT_BODY && frames[i].snapshot == 2)
+			gone = i;
+	cr_assert_gt(gone, 0);
+	for (int is_lost = 0; is_lost < 2; is_lost++) {
+		struct heapshot_reader *reader = heapshot_reader_new(NULL);
+		const struct heapshot_snapshot *snapshots;
+		uint64_t met;
+
+		/* Tags that lie, behind the header and before both snapshots. */
+		size = frames[1].offset;
+		memcpy(file, bytes.data, size);
+		for (i = 0; i < 100; i++)
+			size += put_frame(file + size, 0, 1, "", 0, 0, 0);
+		for (i = 1; i < n_frames; i++) {
+			size_t end = i + 1 < n_frames ? frames[i + 1].offset : bytes.size;
+
+			if (is_lost && i == gone)
+				continue;
+			memcpy(file + size, bytes.data + frames[i].offset, end - frames[i].offset);
+			size += end - frames[i].offset;
+		}
+		cr_assert_eq(heapshot_reader_open_memory(reader, file, size), HEAPSHOT_READ_OK);
+		heapshot_reader_issues(reader, &n, &met);
+		cr_assert_eq(n, HEAPSHOT_ISSUES_MAX);
+		cr_assert_eq(met, 100u + (unsigned)is_lost);
+		snapshots = heapshot_reader_snapshots(reader, &n);
+		cr_assert_eq(n, 2);
+		cr_assert(snapshots[0].is_complete);
+		cr_assert_eq(snapshots[1].is_complete, !is_lost);
+		heapshot_reader_free(reader);
+	}
+	free(file);
+	free(frames);
+	free(bytes.data);
+}
+
 static uint64_t next_random(uint64_t *state)
 {
 	*state ^= *state << 13;
