@@ -99,6 +99,13 @@ void hs_sink_open_null(struct hs_sink *sink);
 ssize_t hs_sink_write(struct hs_sink *sink, const void *data, size_t size, uint64_t deadline_ns);
 
 /*
+ * Takes back what was written behind the first BYTES bytes.  Returns 0, or
+ * -ESPIPE where that cannot be: only a regular file that we opened by its path
+ * is ours alone.
+ */
+int hs_sink_truncate(struct hs_sink *sink, uint64_t bytes);
+
+/*
  * Closes; returns 0, or the sticky error, or what the close itself met.  For a
  * command that is -EPIPE when it did not end with status 0 (command_status
  * tells), and -ETIMEDOUT when it had not ended after TIMEOUT_NS: it is left to

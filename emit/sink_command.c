@@ -15,11 +15,10 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emit/child.h"
 #include "emit/clock.h"
 
 /* Room for a few frames, so that a busy command does not stall us at once. */
@@ -28,43 +27,6 @@
 /* Standard input of the command, and the way home, in the supervisor. */
 #define INPUT_FD  STDIN_FILENO
 #define STATUS_FD (STDERR_FILENO + 1)
-
-/*
- * fork() without its handlers, locks and SIGCHLD.  In the child only
- * async-signal-safe calls are allowed, since other threads may hold any lock.
- */
-static pid_t clone_quietly(void)
-{
-	return (pid_t)syscall(SYS_clone, 0, 0, 0, 0, 0);
-}
-
-static void close_from(int first)
-{
-	struct rlimit limit;
-	int end = 1 << 20;
-
-#ifdef SYS_close_range
-	if (syscall(SYS_close_range, first, ~0U, 0) == 0)
-		return;
-#endif
-	if (getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur < (rlim_t)end)
-		end = (int)limit.rlim_cur;
-	for (int fd = first; fd < end; fd++)
-		close(fd);
-}
-
-/*
- * The host's handlers and ignored signals are not for the command.  By the bare
- * system call, since sigaction() refuses the two that the C library keeps for
- * itself; all zero is SIG_DFL.
- */
-static void reset_signals(void)
-{
-	static const unsigned long action[16];
-
-	for (int signo = 1; signo < _NSIG; signo++)
-		syscall(SYS_rt_sigaction, signo, action, NULL, _NSIG / 8);
-}
 
 static void run_shell(const char *command)
 {
@@ -87,13 +49,14 @@ static void supervise(const char *command, int input_fd, int status_fd)
 	prctl(PR_SET_NAME, "heapshot-pipe");
 	/* A ^C for the host must not cut off what the command still reads. */
 	setpgid(0, 0);
-	reset_signals();
+	/* The host's handlers and ignored signals are not for the command. */
+	hs_child_reset_signals();
 	if (dup2(input_fd, INPUT_FD) < 0 ||
 	    (status_fd != STATUS_FD && dup3(status_fd, STATUS_FD, O_CLOEXEC) < 0))
 		_exit(1);
-	close_from(STATUS_FD + 1);
+	hs_child_close_from(STATUS_FD + 1, -1);
 
-	shell = clone_quietly();
+	shell = hs_child_clone();
 	if (shell == 0)
 		run_shell(command);
 	for (int fd = 0; fd < STATUS_FD; fd++)
@@ -193,7 +156,7 @@ static pid_t start_supervisor(const char *command, int input_fd, int status_fd)
 	/* No handler of the host may run in the child. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &mask);
-	pid = clone_quietly();
+	pid = hs_child_clone();
 	if (pid == 0)
 		supervise(command, input_fd, status_fd);
 	if (pid < 0)

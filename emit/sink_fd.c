@@ -180,6 +180,20 @@ static const struct hs_sink_ops fd_ops = {
 	.forget = hs_sink_fd_forget,
 };
 
+int hs_sink_truncate(struct hs_sink *sink, uint64_t bytes)
+{
+	const off_t end = (off_t)bytes;
+	struct stat st;
+
+	if (sink->ops != &file_ops || !sink->is_regular || !is_still_ours(sink))
+		return -ESPIPE;
+	/* Somebody may have emptied it meanwhile: it must not grow. */
+	if (fstat(sink->fd, &st) != 0 || (st.st_size > end && ftruncate(sink->fd, end) != 0) ||
+	    lseek(sink->fd, end, SEEK_SET) < 0)
+		return -ESPIPE;
+	return 0;
+}
+
 int hs_sink_open_file(struct hs_sink *sink, const char *path, bool exclusive)
 {
 	const int flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;

@@ -47,6 +47,8 @@ struct hs_stream {
 	uint8_t *frame; /* the frame being written */
 	size_t frame_cap;
 	size_t frame_done, frame_size; /* equal: nothing is pending */
+	bool is_held;
+	struct hs_stream_commit *commit; /* while a child owns the sink */
 };
 
 static size_t clamp_frame_bytes(size_t frame_bytes)
@@ -146,6 +148,20 @@ static uint8_t *put_frame_start(uint8_t *end, uint32_t id, uint64_t seq, uint64_
 	return end;
 }
 
+/* All frames so far are in the sink. */
+static void commit(struct hs_stream *stream)
+{
+	const uint32_t n = stream->commit->n + 1;
+
+	stream->commit->marks[n % 2] = (struct hs_stream_mark){
+		stream->seq,
+		stream->bytes_out,
+		stream->sink->bytes,
+	};
+	stream->commit->n = n;
+	stream->commit->is_writing = 0;
+}
+
 /* Gives the sink what it has not taken yet; 0 when nothing is left. */
 static int finish_pending(struct hs_stream *stream, uint64_t deadline_ns)
 {
@@ -158,7 +174,11 @@ static int finish_pending(struct hs_stream *stream, uint64_t deadline_ns)
 	if (n < 0)
 		return (int)n;
 	stream->frame_done += (size_t)n;
-	return stream->frame_done == stream->frame_size ? 0 : -EAGAIN;
+	if (stream->frame_done != stream->frame_size)
+		return -EAGAIN;
+	if (stream->commit != NULL)
+		commit(stream);
+	return 0;
 }
 
 /*
@@ -180,6 +200,8 @@ static int flush_buffer(struct hs_stream *stream, struct buffer *buffer, uint64_
 
 	if (error != 0 || buffer->used == 0)
 		return error;
+	if (stream->is_held)
+		return -EAGAIN;
 	start = put_frame_start(buffer->data + FRAME_START_MAX, stream->id, stream->seq,
 				buffer->first_ns);
 	size = hs_frame_compress(stream->frame, stream->frame_cap, start,
@@ -195,6 +217,8 @@ static int flush_buffer(struct hs_stream *stream, struct buffer *buffer, uint64_
 	stream->bytes_out += size;
 	stream->frame_done = 0;
 	stream->frame_size = size;
+	if (stream->commit != NULL)
+		stream->commit->is_writing = 1;
 	error = finish_pending(stream, deadline_ns);
 	return error == -EAGAIN ? 0 : error;
 }
@@ -340,6 +364,31 @@ void hs_stream_discard(struct hs_stream *stream, enum hs_frame_kind kind)
 	if (is_snapshot_kind(buffer->kind) == is_snapshot_kind(kind) &&
 	    buffer->snapshot == snapshot_of(stream, kind))
 		buffer->used = 0;
+}
+
+void hs_stream_hold(struct hs_stream *stream, struct hs_stream_commit *into)
+{
+	stream->commit = into;
+	commit(stream);
+	stream->is_held = true;
+}
+
+void hs_stream_take_over(struct hs_stream *stream)
+{
+	stream->is_held = false;
+	for (int i = 0; i < N_BUFFERS; i++)
+		stream->buffers[i].used = 0;
+}
+
+void hs_stream_continue(struct hs_stream *stream, bool is_torn)
+{
+	const struct hs_stream_mark *mark = &stream->commit->marks[stream->commit->n % 2];
+
+	stream->seq = mark->frames + is_torn;
+	stream->bytes_out = mark->bytes_out;
+	stream->sink->bytes = mark->sink_bytes;
+	stream->commit = NULL;
+	stream->is_held = false;
 }
 
 size_t hs_stream_buffered(const struct hs_stream *stream, enum hs_frame_kind kind)

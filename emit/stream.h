@@ -79,6 +79,34 @@ int hs_stream_flush_all(struct hs_stream *stream, uint64_t deadline_ns);
  */
 void hs_stream_discard(struct hs_stream *stream, enum hs_frame_kind kind);
 
+/*
+ * A child that was forked for a snapshot owns the sink while it lives, and
+ * writes with its copy of the stream.  What of it has reached the sink whole is
+ * kept in memory that both see, for whoever ends it half-way.
+ */
+struct hs_stream_mark {
+	uint64_t frames, bytes_out, sink_bytes;
+};
+
+struct hs_stream_commit {
+	struct hs_stream_mark marks[2];
+	_Atomic uint32_t n;          /* marks[n % 2] holds: it changes in one store */
+	_Atomic uint32_t is_writing; /* there may be a piece of a frame behind it */
+};
+
+/*
+ * In the parent, with nothing pending: frames wait in their buffers until
+ * hs_stream_continue(), and what does not fit is refused with -EAGAIN.
+ */
+void hs_stream_hold(struct hs_stream *stream, struct hs_stream_commit *commit);
+/* In the child: its frames are noted in the commit; what waits is its parent's. */
+void hs_stream_take_over(struct hs_stream *stream);
+/*
+ * In the parent, when the child has ended: goes on behind its frames.  IS_TORN:
+ * a piece of a further frame is in the sink, so that its number is used.
+ */
+void hs_stream_continue(struct hs_stream *stream, bool is_torn);
+
 /* Raw bytes that wait in the buffer of KIND. */
 size_t hs_stream_buffered(const struct hs_stream *stream, enum hs_frame_kind kind);
 
