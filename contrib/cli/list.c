@@ -4,6 +4,7 @@
  * that begin and end them.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "contrib/cli/json.h"
 #include "contrib/cli/recording.h"
@@ -32,6 +33,13 @@ static void put_json(const struct heapshot_snapshot *snapshots, size_t n)
 		json_put_known(&json, "roots", has_end, snapshot->roots);
 		json_put_bool(&json, "complete", snapshot->is_complete);
 		json_put_known(&json, "pause_ns", has_end, snapshot->pause_ns);
+		json_put_text(&json, "fork", snapshot->fork);
+		json_put_known(&json, "fork_ns", has_end, snapshot->fork_ns);
+		json_put_known(&json, "child_cpu_ns", snapshot->child_cpu_ns != 0,
+			       snapshot->child_cpu_ns);
+		json_put_known(&json, "copied_bytes", snapshot->copied_bytes != 0,
+			       snapshot->copied_bytes);
+		json_put_text(&json, "note", snapshot->note);
 		json_end(&json, '}');
 	}
 	json_end(&json, ']');
@@ -52,6 +60,7 @@ static void put_row(struct text_table *table, const struct heapshot_snapshot *sn
 		has_end ? text_number(numbers[3], snapshot->bytes) : "?",
 		has_end ? text_number(numbers[4], snapshot->roots) : "?",
 		has_end ? text_duration(numbers[5], snapshot->pause_ns) : "?",
+		strcmp(snapshot->fork, "child") == 0 ? "child" : has_end ? "process" : "?",
 		snapshot->is_complete ? (snapshot->is_stats_only ? "stats" : "complete")
 				      : "INCOMPLETE",
 		snapshot->trigger,
@@ -65,14 +74,27 @@ static void put_row(struct text_table *table, const struct heapshot_snapshot *sn
 		text_table_print(table, cells, false);
 }
 
+static void put_notes(const struct heapshot_snapshot *snapshots, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		if (*snapshots[i].note == '\0')
+			continue;
+		printf("snapshot %" PRIu64 ": ", snapshots[i].id);
+		text_put_masked(stdout, snapshots[i].note);
+		putchar('\n');
+	}
+}
+
 static void put_table(const struct recording *recording, const struct heapshot_snapshot *snapshots,
 		      size_t n, size_t n_all)
 {
 	static const char *const titles[] = {"ID",    "TIME",  "OBJECTS", "REFERENCES", "BYTES",
-					     "ROOTS", "PAUSE", "STATE",   "TRIGGER",    "LABEL"};
+					     "ROOTS", "PAUSE", "WRITER",  "STATE",      "TRIGGER", "LABEL"};
 	const struct heapshot_header *header = heapshot_reader_header(recording->reader);
 	const struct heapshot_summary *summary = heapshot_reader_summary(recording->reader);
-	struct text_table table = {.align = "rrrrrrrlll"};
+	struct text_table table = {.align = "rrrrrrrllll"};
 	char wall[TEXT_NUMBER_BYTES], number[TEXT_NUMBER_BYTES];
 	size_t i;
 
@@ -97,6 +119,7 @@ static void put_table(const struct recording *recording, const struct heapshot_s
 	text_table_print(&table, titles, true);
 	for (i = 0; i < n; i++)
 		put_row(&table, &snapshots[i], false);
+	put_notes(snapshots, n);
 	if (n < n_all)
 		printf("... and %s more (--limit 0 shows all)\n", text_number(number, n_all - n));
 }

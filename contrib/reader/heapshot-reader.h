@@ -220,6 +220,14 @@ struct heapshot_snapshot {
 	uint64_t roots_by_kind[32];        /* index: RootKind */
 	uint64_t begin_offset, end_offset; /* its frames lie in [begin, end) of the file */
 	uint64_t last_offset;              /* of the tag of the last of them */
+	/*
+	 * Who wrote it: "child" (a forked one), or why it was written in the process:
+	 * "never", "output", "small", "last", "unsafe", "refused", "after_failure"; ""
+	 * where that is not stated.
+	 */
+	const char *fork;
+	uint64_t child_cpu_ns, copied_bytes; /* of the child; 0: not known */
+	const char *note;                    /* why it was given up, or "" */
 };
 
 /* All snapshots in the order of the file; *n_snapshots their number. */

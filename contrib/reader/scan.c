@@ -29,6 +29,8 @@ static struct heapshot_snapshot *get_snapshot(struct heapshot_reader *reader, ui
 		.id = id,
 		.label = "",
 		.trigger = "",
+		.fork = "",
+		.note = "",
 		.time_ns = time_ns,
 		.begin_offset = offset,
 	};
@@ -58,6 +60,14 @@ static bool take_begin(struct heapshot_reader *reader, struct heapshot_snapshot 
 	return set_texts(reader, snapshot, begin->label, begin->trigger);
 }
 
+static const char *fork_name(Heapshot__SnapshotFork fork)
+{
+	static const char *const names[] = {"",	    "child",  "never",	 "output",	  "small",
+					    "last", "unsafe", "refused", "after_failure"};
+
+	return (size_t)fork < sizeof(names) / sizeof(*names) ? names[fork] : "";
+}
+
 static bool take_end(struct heapshot_reader *reader, struct heapshot_snapshot *snapshot,
 		     const Heapshot__SnapshotEnd *end, uint64_t time_ns)
 {
@@ -83,6 +93,12 @@ static bool take_end(struct heapshot_reader *reader, struct heapshot_snapshot *s
 	snapshot->fork_ns = end->fork_ns;
 	snapshot->frames_lost = end->frames_lost;
 	snapshot->heap_bytes = end->heap_bytes;
+	snapshot->fork = fork_name(end->fork);
+	snapshot->child_cpu_ns = end->child_cpu_ns;
+	snapshot->copied_bytes = end->copied_bytes;
+	snapshot->note = hs_arena_text(&reader->memory, &reader->snapshots.arena, end->note);
+	if (snapshot->note == NULL)
+		return false;
 	for (i = 0; i < end->n_roots_by_kind && i < 32; i++)
 		snapshot->roots_by_kind[i] = end->roots_by_kind[i];
 	return set_texts(reader, snapshot, end->label, end->trigger);

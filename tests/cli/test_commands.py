@@ -94,7 +94,7 @@ def list_json():
     assert list(data) == ["snapshots"]
     assert [list(s) for s in data["snapshots"]] == [[
         "id", "label", "trigger", "time_ns", "objects", "references", "bytes", "roots",
-        "complete", "pause_ns"]] * 3
+        "complete", "pause_ns", "fork", "fork_ns", "child_cpu_ns", "copied_bytes", "note"]] * 3
     first = data["snapshots"][0]
     assert first["id"] == 1 and first["label"] == "start" and first["trigger"] == "gc"
     assert first["objects"] == 3303 and first["references"] == 4300 and first["bytes"] == 134796
