@@ -13,6 +13,7 @@
 
 #include "profiler/control.h"
 #include "profiler/counters.h"
+#include "profiler/fork.h"
 #include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
@@ -68,7 +69,8 @@ static void drive(void)
 {
 	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
 
-	if (!is_running() || !hs_request_is_pending()) {
+	/* One snapshot after the other: while a child writes, requests wait. */
+	if (!is_running() || !hs_request_is_pending() || hs_fork_is_running()) {
 		notified_ns = 0;
 		hs_sleep_ns(HS_NS_PER_MS);
 		return;

@@ -3,6 +3,7 @@
  * Collections.
  *
  * Order of events in one stop of the world, and what is decided where:
+ *   PRE_STOP_WORLD         waits for the child of the snapshot before, if need be
  *   PRE_STOP_WORLD_LOCKED  a snapshot is wanted: roots are reported from here
  *   POST_STOP_WORLD        from here no malloc, no lock, no stdio
  *   START                  roots of an earlier collection of this stop are void
@@ -20,6 +21,7 @@
 
 #include <mono/metadata/mono-gc.h>
 
+#include "profiler/fork.h"
 #include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
@@ -34,7 +36,7 @@ static MonoProfilerHandle profiler_handle;
 static bool is_collecting_roots, had_start, is_ours;
 static _Thread_local bool is_collecting;
 static uint64_t n_collections, next_at_bytes;
-static uint64_t last_snapshot_end_ns, last_snapshot_duration_ns;
+static _Atomic uint64_t last_snapshot_end_ns, last_snapshot_duration_ns;
 
 static void push_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool is_serial)
 {
@@ -65,11 +67,28 @@ static bool is_major_serial(uint32_t generation, mono_bool is_serial)
 	return generation == (uint32_t)mono_gc_max_generation() && is_serial;
 }
 
+/*
+ * Each full collection shall have its snapshot, and so shall the thread that
+ * asked for one: here it alone waits for the earlier child.  Other requests stay
+ * where they are until that has ended.
+ */
+static void wait_for_child(uint32_t generation, mono_bool is_serial)
+{
+	const bool is_for_gc = hs_recorder.options.when & HS_WHEN_GC;
+
+	if (!hs_fork_is_running() || !is_major_serial(generation, is_serial) || !is_wanted() ||
+	    !(is_for_gc || is_collecting))
+		return;
+	if (!hs_fork_wait(HS_FORK_QUEUE_NS) && is_for_gc)
+		hs_request_post(HS_TRIGGER_GC);
+}
+
 static void before_stop(uint32_t generation, mono_bool is_serial)
 {
 	had_start = false;
 	is_ours = is_collecting; /* here: the first access of a thread may call malloc */
-	is_collecting_roots = is_major_serial(generation, is_serial) && is_wanted();
+	is_collecting_roots = is_major_serial(generation, is_serial) && is_wanted() &&
+			      !hs_fork_is_running();
 	if (is_collecting_roots) {
 		hs_roots_clear();
 		hs_roots_report(profiler_handle, true);
@@ -79,23 +98,24 @@ static void before_stop(uint32_t generation, mono_bool is_serial)
 static void take(void)
 {
 	struct hs_request *request = hs_request_take();
-	const uint64_t begin_ns = hs_monotonic_ns();
 	struct hs_snapshot snapshot = {
+		.request = request,
 		.trigger = request ? hs_trigger_name(request->trigger) : "gc",
 		.label = request ? request->label : "",
 		.is_stats_only = request && request->is_stats_only,
-		.asked_ns = request ? atomic_load(&request->asked_ns) : begin_ns,
+		.asked_ns = request ? atomic_load(&request->asked_ns) : hs_monotonic_ns(),
 	};
-	int error;
 
 	/* Whoever asked may have given up since the world was stopped. */
 	if (!request && !(hs_recorder.options.when & HS_WHEN_GC))
 		return;
-	error = hs_snapshot_take(&snapshot);
+	hs_snapshot_take(&snapshot);
+}
+
+void hs_gc_snapshot_ended(uint64_t ns)
+{
 	last_snapshot_end_ns = hs_monotonic_ns();
-	last_snapshot_duration_ns = last_snapshot_end_ns - begin_ns;
-	if (request)
-		hs_request_done(request, snapshot.id, error);
+	last_snapshot_duration_ns = ns;
 }
 
 /* What a collection gives rise to.  Ours are not counted: each would lead to the next for ever. */
@@ -147,6 +167,9 @@ static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool i
 		atomic_store(&hs_recorder.stopped_by, (uintptr_t)pthread_self());
 	push_event(event, generation, is_serial);
 	switch (event) {
+	case MONO_GC_EVENT_PRE_STOP_WORLD:
+		wait_for_child(generation, is_serial);
+		break;
 	case MONO_GC_EVENT_PRE_STOP_WORLD_LOCKED:
 		before_stop(generation, is_serial);
 		break;
@@ -221,7 +244,7 @@ void hs_gc_collect(void)
 static void gc_finalized(MonoProfiler *profiler)
 {
 	(void)profiler;
-	if (hs_is_recording() && hs_request_is_pending() &&
+	if (hs_is_recording() && hs_request_is_pending() && !hs_fork_is_running() &&
 	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
 		hs_gc_collect();
 }
@@ -232,6 +255,7 @@ void hs_gc_shutdown(void)
 		return;
 	if (hs_recorder.options.when & HS_WHEN_SHUTDOWN)
 		hs_request_post(HS_TRIGGER_SHUTDOWN);
+	hs_fork_wait(HS_FORK_EXIT_NS);
 	/* Each collection serves one request; those of others come before ours. */
 	for (int i = 0; i < HS_N_TRIGGERS && hs_request_is_pending() &&
 			!atomic_load(&hs_recorder.is_limit_reached);

@@ -6,6 +6,7 @@
 #define HEAPSHOT_PROFILER_GC_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include <mono/metadata/profiler.h>
 
@@ -16,5 +17,8 @@ void hs_gc_collect(void);
 
 /* The runtime shuts down: takes the last snapshot if one is due, and no others from now on. */
 void hs_gc_shutdown(void);
+
+/* A snapshot has ended, in the process or in a child, and took NS. */
+void hs_gc_snapshot_ended(uint64_t ns);
 
 #endif

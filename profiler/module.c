@@ -16,6 +16,7 @@
 #include "profiler/control.h"
 #include "profiler/counters.h"
 #include "profiler/events.h"
+#include "profiler/fork.h"
 #include "profiler/gc.h"
 #include "profiler/heapshot.h"
 #include "profiler/late.h"
@@ -43,6 +44,7 @@ bool hs_is_collector_supported(void)
 static void runtime_initialized(MonoProfiler *unused)
 {
 	(void)unused;
+	hs_fork_restore_environment();
 	if (!hs_is_recording())
 		return;
 	atomic_store(&hs_recorder.phase, HS_PHASE_RUNNING);
@@ -113,6 +115,7 @@ enum hs_start_result hs_module_start(const struct hs_start *start, char *message
 	result = hs_recorder_start(start, message, size, is_strict);
 	if (result != HS_START_OK)
 		return result;
+	hs_fork_prepare(start->is_late);
 	hs_counters_install();
 	install();
 	hs_recorder_begin();

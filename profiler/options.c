@@ -39,8 +39,10 @@ const struct hs_option hs_option_table[] = {
 	 "take no further snapshot once the recording has SIZE bytes"},
 	{"strings", HS_OPTION_NUMBER, MEMBER(strings), 1, 4096, "N", NULL, NULL,
 	 "record the first N characters of each string object (they may be private)"},
-	{"fork", HS_OPTION_LATER, 0, 0, 0, "auto, never or always", NULL, NULL,
-	 "snapshots by a forked child (not in this version)"},
+	{"fork", HS_OPTION_CHOICE, MEMBER(fork), 0, 0, "auto, never or always", "auto never always",
+	 "auto",
+	 "whether a forked child writes a snapshot while the program goes on; auto: where the output is "
+	 "a file, the heap is large, and the program does not end anyway"},
 	{"ring", HS_OPTION_LATER, 0, 0, 0, "SIZE", NULL, NULL,
 	 "flight recorder (not in this version)"},
 	{"methods", HS_OPTION_METHODS, MEMBER(methods_code), 0, 0, "code", "code", NULL,

@@ -41,6 +41,13 @@ enum hs_events {
 	HS_EVENTS_THREADS = 1 << 7,
 };
 
+/* Whether a child writes snapshots; in the order of the option's words. */
+enum hs_fork {
+	HS_FORK_AUTO,
+	HS_FORK_NEVER,
+	HS_FORK_ALWAYS,
+};
+
 struct hs_options {
 	char output[HS_OPTIONS_VALUE_MAX];  /* as given: PATH, |CMD, #FD */
 	char control[HS_OPTIONS_VALUE_MAX]; /* "auto", "off" or a path */
@@ -56,6 +63,7 @@ struct hs_options {
 	uint64_t max_size_bytes;            /* 0: no limit */
 	uint64_t strings;                   /* characters; 0: off */
 	bool methods_code;
+	uint32_t fork;                      /* enum hs_fork */
 	bool strict, quiet, overwrite, help;
 };
 
@@ -69,6 +77,7 @@ enum hs_option_type {
 	HS_OPTION_SIZE,
 	HS_OPTION_NUMBER,
 	HS_OPTION_FLAG,
+	HS_OPTION_CHOICE, /* one of its words: their number, from 0 */
 	HS_OPTION_LATER,  /* known, but not supported by this version */
 };
 

@@ -207,6 +207,49 @@ static bool parse_at(struct hs_options *options, const char *value, char *messag
 	return true;
 }
 
+/* The position of VALUE among the option's words, or -1. */
+static int choice_of(const struct hs_option *option, const char *value)
+{
+	const size_t length = strlen(value);
+	const char *word = option->words;
+	int n;
+
+	for (n = 0; *word; n++) {
+		if (strcspn(word, " ") == length && memcmp(word, value, length) == 0)
+			return n;
+		word += strcspn(word, " ");
+		word += strspn(word, " ");
+	}
+	return -1;
+}
+
+static bool parse_choice(struct hs_options *options, const struct hs_option *option,
+			 const char *value, char *message, size_t size)
+{
+	const int choice = choice_of(option, value);
+	char nearest[64];
+
+	if (choice < 0) {
+		hs_nearest_word(value, option->words, nearest, sizeof nearest);
+		return fail(message, size, "'%.64s' is no value of option '%s'%s%s%s; it takes %s", value,
+			    option->name, *nearest ? ", did you mean '" : "", nearest,
+			    *nearest ? "'?" : "", option->value);
+	}
+	*(uint32_t *)(void *)((char *)options + option->offset) = (uint32_t)choice;
+	return true;
+}
+
+static void get_choice(const struct hs_option *option, uint32_t choice, char *value, size_t size)
+{
+	const char *word = option->words;
+
+	for (; choice; choice--) {
+		word += strcspn(word, " ");
+		word += strspn(word, " ");
+	}
+	snprintf(value, size, "%.*s", (int)strcspn(word, " "), word);
+}
+
 bool hs_option_set(struct hs_options *options, const struct hs_option *option, const char *value,
 		   char *message, size_t size)
 {
@@ -243,6 +286,8 @@ bool hs_option_set(struct hs_options *options, const struct hs_option *option, c
 		return *(bool *)(void *)member ||
 		       fail(message, size, "'%s' is no value of option '%s'; it takes code", value,
 			    option->name);
+	case HS_OPTION_CHOICE:
+		return parse_choice(options, option, value, message, size);
 	case HS_OPTION_SIGNAL:
 		options->signal = hs_signal_number(value);
 		return options->signal ||
@@ -322,6 +367,9 @@ void hs_option_get(const struct hs_options *options, const struct hs_option *opt
 		memcpy(&number, member, sizeof number);
 		if (number)
 			snprintf(value, size, "%llu", (unsigned long long)number);
+		break;
+	case HS_OPTION_CHOICE:
+		get_choice(option, *(const uint32_t *)(const void *)member, value, size);
 		break;
 	case HS_OPTION_FLAG:
 		snprintf(value, size, "%s", *(const bool *)(const void *)member ? "yes" : "");

@@ -18,6 +18,7 @@
 
 #include "emit/sink_fd.h"
 #include "profiler/area.h"
+#include "profiler/fork.h"
 #include "profiler/header.h"
 #include "profiler/message.h"
 #include "profiler/output.h"
@@ -199,6 +200,7 @@ static void in_forked_child(void)
 {
 	if (atomic_exchange(&hs_recorder.state, HS_STATE_OFF) != HS_STATE_OFF)
 		hs_sink_forget(&hs_recorder.sink);
+	hs_fork_forget();
 	/* Threads that were inside are not here. */
 	atomic_store(&hs_n_inside, 0);
 }
@@ -339,7 +341,7 @@ void hs_recorder_begin(void)
 
 void hs_recorder_end(Heapshot__EndReason reason)
 {
-	const uint64_t begin = hs_monotonic_ns(), end = begin + 2 * HS_CLOSE_LIMIT_NS;
+	const uint64_t begin = hs_monotonic_ns(), end = begin + 2 * HS_CLOSE_LIMIT_NS + HS_FORK_EXIT_NS;
 	int expected = 0;
 
 	if (!hs_recorder.memory || getpid() != hs_recorder.pid)

@@ -72,6 +72,7 @@ static bool fill(struct hs_request *request, enum hs_trigger trigger, const char
 	request->is_stats_only = is_stats_only;
 	request->snapshot = 0;
 	request->error = 0;
+	atomic_store(&request->forked, 0);
 	set_label(request, label);
 	atomic_store(&request->asked_ns, hs_monotonic_ns());
 	atomic_store(&request->state, PENDING);
@@ -98,13 +99,19 @@ bool hs_request_is_done(const struct hs_request *request)
 	return atomic_load(&((struct hs_request *)(uintptr_t)request)->state) == DONE;
 }
 
+bool hs_request_is_forked(const struct hs_request *request)
+{
+	return atomic_load(&((struct hs_request *)(uintptr_t)request)->forked) != 0;
+}
+
 int64_t hs_request_close(struct hs_request *request)
 {
+	const uint32_t forked = atomic_load(&request->forked);
 	int64_t result;
 
 	/* LEFT: it is being taken just now, and whoever takes it frees the slot. */
 	if (change(request, PENDING, FREE) || change(request, TAKEN, LEFT))
-		return -ETIMEDOUT;
+		return forked ? (int64_t)forked : -ETIMEDOUT;
 	result = request->error ? (int64_t)request->error : (int64_t)request->snapshot;
 	atomic_store(&request->state, FREE);
 	return result;
@@ -134,6 +141,12 @@ struct hs_request *hs_request_take(void)
 				oldest = &slots[i];
 	} while (oldest && !change(oldest, PENDING, TAKEN));
 	return oldest;
+}
+
+void hs_request_forked(struct hs_request *request, uint32_t snapshot)
+{
+	if (request)
+		atomic_store(&request->forked, snapshot);
 }
 
 void hs_request_done(struct hs_request *request, uint32_t snapshot, int error)

@@ -40,6 +40,7 @@ struct hs_request {
 	_Atomic uint64_t asked_ns;
 	uint32_t snapshot;     /* result: its id, or 0 */
 	int error;             /* result: 0 or a negative errno */
+	_Atomic uint32_t forked; /* its id, while a child writes it */
 };
 
 const char *hs_trigger_name(enum hs_trigger trigger);
@@ -52,13 +53,15 @@ bool hs_request_post_early(const char *label, bool is_stats_only);
 /* Asks, to wait for it: a slot, or NULL when too many wait already. */
 struct hs_request *hs_request_open(enum hs_trigger trigger, const char *label, bool is_stats_only);
 bool hs_request_is_done(const struct hs_request *request);
-/* Ends the waiting, done or not; returns the id, or a negative errno. */
+bool hs_request_is_forked(const struct hs_request *request);
+/* Ends the waiting, done or not; returns the id (a child may still write it), or a negative errno. */
 int64_t hs_request_close(struct hs_request *request);
 
 bool hs_request_is_pending(void);
 
 /* For the collecting thread: the oldest one that waits, or NULL; then what came of it. */
 struct hs_request *hs_request_take(void);
+void hs_request_forked(struct hs_request *request, uint32_t snapshot);
 void hs_request_done(struct hs_request *request, uint32_t snapshot, int error);
 
 /* Refuses all that wait. */

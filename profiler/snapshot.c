@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Taking a snapshot in the process.
+ * Taking a snapshot: all of it in the process, or its beginning, while a child
+ * writes the rest.
  */
 #include "config.h"
 
@@ -10,8 +11,11 @@
 
 #include <mono/metadata/mono-gc.h>
 
+#include "profiler/fork.h"
+#include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
+#include "profiler/request.h"
 #include "profiler/roots.h"
 #include "profiler/snapshot.h"
 #include "profiler/walk.h"
@@ -22,6 +26,7 @@ static struct {
 	uint64_t begin_ns;
 	uint64_t stall_ns;      /* how long a slow reader may still be waited for */
 	bool is_file;           /* writes to a regular file are never a matter of a reader */
+	Heapshot__SnapshotFork fork;
 	Heapshot__TypeTotal totals[64];
 	size_t n_totals;
 } current;
@@ -169,19 +174,28 @@ static int put_begin(const struct hs_snapshot *snapshot)
 	return error ? error : flush(HS_FRAME_SNAPSHOT_BEGIN);
 }
 
+static void init_end(Heapshot__SnapshotEnd *end, Heapshot__Record *record,
+		     const struct hs_snapshot *snapshot)
+{
+	heapshot__record__init(record);
+	heapshot__snapshot_end__init(end);
+	record->body_case = HEAPSHOT__RECORD__BODY_SNAPSHOT_END;
+	record->snapshot_end = end;
+	end->id = snapshot->id;
+	end->label = (char *)(uintptr_t)snapshot->label;
+	end->trigger = (char *)(uintptr_t)snapshot->trigger;
+	end->fork = current.fork;
+}
+
 static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_totals *walk,
 		   const struct hs_root_totals *roots)
 {
-	Heapshot__SnapshotEnd end = HEAPSHOT__SNAPSHOT_END__INIT;
-	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
+	Heapshot__SnapshotEnd end;
+	Heapshot__Record record;
 	const uint64_t now_ns = hs_monotonic_ns();
 	int error;
 
-	record.body_case = HEAPSHOT__RECORD__BODY_SNAPSHOT_END;
-	record.snapshot_end = &end;
-	end.id = current.id;
-	end.label = (char *)(uintptr_t)snapshot->label;
-	end.trigger = (char *)(uintptr_t)snapshot->trigger;
+	init_end(&end, &record, snapshot);
 	end.objects = walk->n_objects;
 	end.references = walk->n_references;
 	end.bytes = walk->bytes;
@@ -198,26 +212,17 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	end.heap_bytes = (uint64_t)mono_gc_get_heap_size();
 	end.pause_ns = end.walk_ns = now_ns - current.begin_ns;
 	end.duration_ns = now_ns - snapshot->asked_ns;
+	if (current.fork == HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD)
+		hs_fork_fill_end(&end);
 	error = put(HS_FRAME_SNAPSHOT_END, &record, now_ns);
 	return error ? error : flush(HS_FRAME_SNAPSHOT_END);
 }
 
-static int write_snapshot(const struct hs_snapshot *snapshot)
+/* What comes before the objects. */
+static int begin_snapshot(const struct hs_snapshot *snapshot)
 {
-	struct hs_root_totals roots = {0};
-	struct hs_walk walk = {
-		.snapshot = current.id,
-		.is_stats_only = snapshot->is_stats_only,
-		.roots = &root_set,
-		.put_objects = put_objects,
-		.put_ephemerons = put_ephemerons,
-		.put_strings = put_strings,
-		.put_totals = put_totals,
-	};
 	int error;
 
-	if (!hs_root_set_fill(&root_set))
-		return -ENOMEM;
 	hs_stream_set_snapshot(hs_recorder.stream, (uint32_t)current.id);
 	/* Names first, so that a reader that stops here has them. */
 	error = hs_drain(deadline());
@@ -225,21 +230,87 @@ static int write_snapshot(const struct hs_snapshot *snapshot)
 		error = flush(HS_FRAME_METADATA);
 	if (!error)
 		error = flush(HS_FRAME_EVENTS);
-	if (!error)
-		error = put_begin(snapshot);
-	if (!error)
-		error = hs_walk_run(&walk);
+	return error ? error : put_begin(snapshot);
+}
+
+/* A child's types stay its own: those that it numbers would mean others to us. */
+static bool are_types_known(uint32_t n_types, uint32_t n_domains)
+{
+	return current.fork != HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD ||
+	       (hs_recorder.types.n_types == n_types && hs_recorder.types.n_domains == n_domains);
+}
+
+static int finish_snapshot(const struct hs_snapshot *snapshot)
+{
+	const uint32_t n_types = hs_recorder.types.n_types, n_domains = hs_recorder.types.n_domains;
+	struct hs_root_totals roots = {0};
+	struct hs_walk *walk = hs_fork_walk();
+	int error;
+
+	walk->snapshot = current.id;
+	walk->is_stats_only = snapshot->is_stats_only;
+	walk->roots = &root_set;
+	walk->put_objects = put_objects;
+	walk->put_ephemerons = put_ephemerons;
+	walk->put_strings = put_strings;
+	walk->put_totals = put_totals;
+	error = hs_walk_run(walk);
 	if (!error && snapshot->is_stats_only)
 		error = flush_totals();
 	if (!error && !snapshot->is_stats_only)
 		error = hs_roots_write(&root_set, current.id, put_roots, &roots);
+	if (!error && !are_types_known(n_types, n_domains))
+		error = -ENOENT;
 	if (!error)
 		error = flush(HS_FRAME_SNAPSHOT_BODY);
+	return error ? error : put_end(snapshot, &walk->totals, &roots);
+}
+
+static void run_child(const struct hs_snapshot *snapshot)
+{
+	current.stall_ns = HS_FORK_READER_NS;
+	hs_fork_child_end(hs_root_set_fill(&root_set) ? finish_snapshot(snapshot) : -ENOMEM);
+}
+
+/* Sets *is_forked when a child writes the rest. */
+static int write_snapshot(const struct hs_snapshot *snapshot, bool *is_forked)
+{
+	const bool is_for_child = current.fork == HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD;
+	int error = 0;
+
+	if (!is_for_child && !hs_root_set_fill(&root_set))
+		return -ENOMEM;
+	error = begin_snapshot(snapshot);
+	if (!error && is_for_child) {
+		error = hs_fork(snapshot);
+		if (error == 1)
+			run_child(snapshot);
+		if (!error) {
+			*is_forked = true;
+			return 0;
+		}
+		current.fork = HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_REFUSED;
+		error = hs_root_set_fill(&root_set) ? 0 : -ENOMEM;
+	}
 	if (!error)
-		error = put_end(snapshot, &walk.totals, &roots);
+		error = finish_snapshot(snapshot);
 	if (error)
 		hs_stream_discard(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY);
 	return error;
+}
+
+void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why)
+{
+	Heapshot__SnapshotEnd end;
+	Heapshot__Record record;
+
+	init_end(&end, &record, snapshot);
+	end.status = HEAPSHOT__SNAPSHOT_STATUS__SNAPSHOT_STATUS_ABANDONED;
+	end.note = (char *)(uintptr_t)why;
+	/* What a slow reader leaves waiting goes out before the next frame of a snapshot. */
+	if (!hs_stream_put(hs_recorder.stream, HS_FRAME_SNAPSHOT_END,
+			   hs_since_start(hs_monotonic_ns()), &record, 0))
+		hs_stream_flush(hs_recorder.stream, HS_FRAME_SNAPSHOT_END, 0);
 }
 
 static void check_limits(void)
@@ -256,32 +327,46 @@ static void check_limits(void)
 	}
 }
 
-int hs_snapshot_take(struct hs_snapshot *snapshot)
+void hs_snapshot_ended(const struct hs_snapshot *snapshot, int error, uint64_t ns)
 {
+	if (error) {
+		atomic_fetch_add(&hs_recorder.n_dropped, 1);
+		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS, 1);
+	} else {
+		atomic_fetch_add(&hs_recorder.n_snapshots, 1);
+		check_limits();
+	}
+	hs_gc_snapshot_ended(ns);
+	if (snapshot->request)
+		hs_request_done(snapshot->request, snapshot->id, error);
+}
+
+void hs_snapshot_take(struct hs_snapshot *snapshot)
+{
+	bool is_forked = false;
 	int error = -EBUSY;
 
-	/* A child that forked without our knowing has our descriptors and none of our threads. */
-	if (getpid() != hs_recorder.pid)
-		return -ENOTCONN;
 	current.begin_ns = hs_monotonic_ns();
 	current.stall_ns = HS_STALL_LIMIT_NS;
 	current.n_totals = 0;
 	snapshot->id = ++hs_recorder.last_snapshot;
 	current.id = snapshot->id;
-	if (hs_own(HS_OWNER_LIMIT_NS)) {
+	/* A child that forked without our knowing has our descriptors and none of our threads. */
+	if (getpid() != hs_recorder.pid) {
+		error = -ENOTCONN;
+	} else if (hs_own(HS_OWNER_LIMIT_NS)) {
 		current.is_file = hs_recorder.sink.is_regular;
-		error = hs_recorder.error ? hs_recorder.error : write_snapshot(snapshot);
-		if (!error) {
-			atomic_fetch_add(&hs_recorder.n_snapshots, 1);
-			check_limits();
-		}
+		current.fork = hs_fork_decide(snapshot->request ? snapshot->request->trigger :
+								  HS_TRIGGER_GC);
+		error = hs_recorder.error ? hs_recorder.error : write_snapshot(snapshot, &is_forked);
+		if (is_forked)
+			hs_request_forked(snapshot->request, snapshot->id);
 		hs_disown();
 	}
-	if (error) {
-		atomic_fetch_add(&hs_recorder.n_dropped, 1);
-		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS, 1);
-	}
+	if (is_forked)
+		hs_fork_tell_pause(hs_monotonic_ns() - current.begin_ns);
+	else
+		hs_snapshot_ended(snapshot, error, hs_monotonic_ns() - current.begin_ns);
 	hs_late_publish();
 	hs_wake(hs_recorder.wake_writer);
-	return error;
 }

@@ -8,7 +8,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct hs_request;
+
 struct hs_snapshot {
+	struct hs_request *request; /* NULL: nobody asked */
 	const char *trigger;
 	const char *label;
 	bool is_stats_only;
@@ -18,9 +21,15 @@ struct hs_snapshot {
 
 /*
  * Takes it, on the collecting thread, at PRE_START_WORLD of a major and serial
- * collection whose roots were collected.  Returns 0, or a negative errno when
- * it was not finished; the loss is counted then.
+ * collection whose roots were collected; or lets a child take it (fork.h).  In
+ * the end, then or later, hs_snapshot_ended() says what came of it.
  */
-int hs_snapshot_take(struct hs_snapshot *snapshot);
+void hs_snapshot_take(struct hs_snapshot *snapshot);
+
+/* Owner: states in the recording that a child did not finish it, and why. */
+void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why);
+
+/* It took NS and ended with ERROR (0: whole).  Counts it, and answers who asked. */
+void hs_snapshot_ended(const struct hs_snapshot *snapshot, int error, uint64_t ns);
 
 #endif

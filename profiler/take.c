@@ -44,7 +44,9 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 		return -EBUSY;
 	/* A thread that belongs to the runtime collects itself; another one may not. */
 	if (mono_domain_get()) {
-		for (i = 0; i < COLLECTIONS_MAX && !hs_request_is_done(request) && hs_is_recording();
+		/* Once a child writes it the thread goes on: it may hold up the stops of others. */
+		for (i = 0; i < COLLECTIONS_MAX && !hs_request_is_done(request) &&
+			    !hs_request_is_forked(request) && hs_is_recording();
 		     i++)
 			hs_gc_collect();
 		hs_late_name_all();

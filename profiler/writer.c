@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "profiler/fork.h"
 #include "profiler/header.h"
 #include "profiler/losses.h"
 #include "profiler/message.h"
@@ -21,6 +22,8 @@
 
 /* A slow reader is waited for in slices, so that the collecting thread gets its turn. */
 #define SLICE_NS (20 * HS_NS_PER_MS)
+/* How often it is looked whether a child has ended. */
+#define CHILD_MS 4
 
 static int write_out(uint64_t deadline_ns)
 {
@@ -79,14 +82,33 @@ static bool is_failure(int error)
 	return error && error != -EAGAIN;
 }
 
+/* While a child writes we can but make room in the log. */
+static void step_beside_child(void)
+{
+	hs_fork_poll();
+	hs_drain(0);
+}
+
+static int poll_ms(void)
+{
+	return hs_fork_is_running() ? CHILD_MS : (int)(HS_FLUSH_NS / HS_NS_PER_MS);
+}
+
 static void step(void)
 {
 	int error;
 
 	if (atomic_load(&hs_recorder.is_owner_wanted) || !hs_own(0))
 		return;
+	if (hs_fork_is_running()) {
+		step_beside_child();
+		hs_disown();
+		hs_fork_say();
+		return;
+	}
 	error = write_out(hs_monotonic_ns() + SLICE_NS);
 	hs_disown();
+	hs_fork_say();
 	if (!error)
 		atomic_fetch_add(&hs_recorder.n_writer_rounds, 1);
 	if (is_failure(error) && !hs_recorder.error)
@@ -109,14 +131,35 @@ static void say_end(Heapshot__EndReason reason, int error)
 			   (unsigned long long)atomic_load(&hs_recorder.n_dropped));
 }
 
+/* The child has time to finish, if it gets on; then it is ended, and has a second to go. */
+static void finish_child(void)
+{
+	const uint64_t end = hs_monotonic_ns() + HS_FORK_EXIT_NS;
+	uint64_t now;
+
+	while (hs_fork_is_running() && (now = hs_monotonic_ns()) < end + HS_NS_PER_S) {
+		if (hs_own(HS_OWNER_LIMIT_NS)) {
+			if (now >= end)
+				hs_fork_kill();
+			hs_fork_poll();
+			hs_disown();
+		}
+		hs_fork_say();
+		hs_sleep_ns(HS_NS_PER_MS);
+	}
+}
+
 static void finish(Heapshot__EndReason reason)
 {
-	const uint64_t deadline_ns = hs_monotonic_ns() + HS_CLOSE_LIMIT_NS;
-	int error = hs_recorder.error, close_error;
+	uint64_t deadline_ns;
+	int error, close_error;
 	bool is_ours;
 
 	atomic_store(&hs_recorder.state, HS_STATE_ENDING);
 	refuse_requests();
+	finish_child();
+	deadline_ns = hs_monotonic_ns() + HS_CLOSE_LIMIT_NS;
+	error = hs_recorder.error;
 	do
 		is_ours = hs_own(HS_OWNER_LIMIT_NS);
 	while (!is_ours && hs_monotonic_ns() < deadline_ns);
@@ -150,7 +193,7 @@ void *hs_writer_main(void *unused)
 
 	(void)unused;
 	for (;;) {
-		hs_wait(hs_recorder.wake_writer, NULL, (int)(HS_FLUSH_NS / HS_NS_PER_MS));
+		hs_wait(hs_recorder.wake_writer, NULL, poll_ms());
 		closing = atomic_load(&hs_recorder.is_closing);
 		if (closing) {
 			finish((Heapshot__EndReason)(closing - 1));
