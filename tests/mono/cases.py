@@ -101,7 +101,7 @@ def settings(text):
     return env, stdin
 
 
-def run_case(name, rows, directory):
+def run_case(name, rows, directory, options=""):
     if name in LONG:
         long_only()
     first = rows[0]
@@ -110,7 +110,7 @@ def run_case(name, rows, directory):
         env["MONO_GC_PARAMS"] = "nursery-size=128m"
     args = first["program"] + " " + first["args"]
     path = os.path.join(directory, "case.hs")
-    recorded = mono(args, "output=%s,snapshot=gc" % path, env=env, stdin=stdin, cwd=directory)
+    recorded = mono(args, "output=%s,snapshot=gc%s" % (path, options), env=env, stdin=stdin, cwd=directory)
     wanted = int(first["exit"])
     assert recorded.status == wanted, "status %d, not %d\n%s" % (
         recorded.status, wanted, recorded.err[-1000:])
@@ -122,16 +122,18 @@ def run_case(name, rows, directory):
     problems = [problem for row in rows if row["type"] != "#exit"
                 for problem in check_row(recording, row)]
     assert not problems, "\n".join(problems[:20])
+    return recording
 
 
-def add_cases():
+def read_cases():
     cases = {}
     with open(TABLE, newline="") as table:
         for row in csv.DictReader(table, delimiter="\t", quoting=csv.QUOTE_NONE):
             cases.setdefault(row["case"], []).append(row)
-    for name, rows in cases.items():
-        test(name)(lambda directory, name=name, rows=rows: run_case(name, rows, directory))
+    return cases
 
 
-add_cases()
-main(jobs=2)
+if __name__ == "__main__":
+    for case_name, case_rows in read_cases().items():
+        test(case_name)(lambda directory, name=case_name, rows=case_rows: run_case(name, rows, directory))
+    main(jobs=2)
