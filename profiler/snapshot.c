@@ -247,6 +247,7 @@ static int finish_snapshot(const struct hs_snapshot *snapshot)
 	struct hs_walk *walk = hs_fork_walk();
 	int error;
 
+	memset(walk, 0, sizeof *walk);
 	walk->snapshot = current.id;
 	walk->is_stats_only = snapshot->is_stats_only;
 	walk->roots = &root_set;
