@@ -91,7 +91,9 @@ static void take_gc(struct timeline *line, const Heapshot__GcEvent *event, uint6
 	case HEAPSHOT__GC_PHASE__GC_PHASE_POST_STOP_WORLD:
 		line->is_stopped = true;
 		line->stopped_ns = time_ns;
-		line->has_start = line->has_end = line->is_serial = false;
+		line->has_start = line->has_end = false;
+		/* At start and end the runtime states something else under this name. */
+		line->is_serial = event->is_serial;
 		line->generation = 0;
 		return;
 	case HEAPSHOT__GC_PHASE__GC_PHASE_POST_START_WORLD:
@@ -106,10 +108,8 @@ static void take_gc(struct timeline *line, const Heapshot__GcEvent *event, uint6
 	default:
 		return;
 	}
-	if (event->generation >= line->generation) {
+	if (event->generation >= line->generation)
 		line->generation = event->generation;
-		line->is_serial = event->is_serial;
-	}
 }
 
 static enum heapshot_read_result take_record(struct timeline *line,

@@ -348,9 +348,10 @@ static void put_gc(struct synthetic_writer *writer, uint32_t generation, uint64_
 	size_t i;
 
 	event.generation = generation;
-	event.is_serial = generation == 1;
 	for (i = 0; i < sizeof(phases) / sizeof(*phases); i++) {
 		event.phase = (Heapshot__GcPhase)phases[i];
+		/* As Mono has it: false at START and END. */
+		event.is_serial = generation == 1 && phases[i] != 1 && phases[i] != 6;
 		PUT(EVENTS, GC_EVENT, &event);
 	}
 	resize.heap_bytes = heap_bytes;
