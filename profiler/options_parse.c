@@ -81,7 +81,7 @@ static bool parse_item(struct hs_options *options, char *item, char *message, si
 	}
 	hs_nearest_word(item, names, nearest, sizeof nearest);
 	if (*nearest)
-		snprintf(message, size, "unknown option '%.64s'; did you mean '%s'?", item, nearest);
+		snprintf(message, size, "unknown option '%.64s' (did you mean '%s'?)", item, nearest);
 	else
 		snprintf(message, size, "unknown option '%.64s'; option 'help' lists all", item);
 	return false;

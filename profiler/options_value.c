@@ -163,8 +163,8 @@ static bool parse_list(struct hs_options *options, const struct hs_option *optio
 			*options = before;
 			hs_nearest_word(item, option->words, nearest, sizeof nearest);
 			return fail(message, size, "'%s' is no value of option '%s'%s%s%s; it takes %s%s",
-				    item, option->name, *nearest ? ", did you mean '" : "", nearest,
-				    *nearest ? "'?" : "", option->words,
+				    item, option->name, *nearest ? " (did you mean '" : "", nearest,
+				    *nearest ? "'?)" : "", option->words,
 				    is_when ? ", Ngc, Nms and Ns, joined by +" : ", joined by +");
 		}
 		value += strcspn(value, "+");

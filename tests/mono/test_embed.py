@@ -253,7 +253,7 @@ def loaded(directory):
 def mistakes(directory):
     path, lines = case(directory, "mistakes", err="max-snapshots")
     expected = ["version 1", "null -1 struct heapshot_start", "size -1 struct heapshot_start",
-                "unknown -1 unknown option 'outptu'; did you mean 'output'?", "help -1 option 'help'",
+                "unknown -1 unknown option 'outptu' (did you mean 'output'?)", "help -1 option 'help'",
                 "strict -1 memory=1", "take -2 nothing", "stop 0", "limit 0", "take 1", "take -6 max-snapshots"]
     assert len(lines) == len(expected), lines
     for line, text in zip(lines, expected):
