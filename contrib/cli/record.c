@@ -141,6 +141,16 @@ static bool is_mono(const char *program)
 	       strcmp(name, "mono64") == 0 || strcmp(name, "mono32") == 0;
 }
 
+static bool is_assembly(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	bool is_pe = file != NULL && fgetc(file) == 'M' && fgetc(file) == 'Z';
+
+	if (file != NULL)
+		fclose(file);
+	return is_pe;
+}
+
 /* The words to execute; those of another program than mono come by environment. */
 static char **make_words(const struct record *record)
 {
@@ -193,7 +203,11 @@ static pid_t start(char **words, const sigset_t *mask)
 	child = fork();
 	if (child == 0) {
 		sigprocmask(SIG_SETMASK, mask, NULL);
-		execvp(words[0], words);
+		/* Not execvp: without binfmt_misc it has a shell read the assembly. */
+		if (strchr(words[0], '/') != NULL && is_assembly(words[0]))
+			execv(words[0], words);
+		else
+			execvp(words[0], words);
 		error = errno;
 		n = write(ends[1], &error, sizeof(error));
 		_exit(n == sizeof(error) ? 127 : 126);
@@ -234,6 +248,17 @@ static char *expand(const char *pattern, pid_t pid)
 	return out;
 }
 
+static bool has_snapshot(const char *path)
+{
+	struct heapshot_reader *reader = heapshot_reader_new(NULL);
+	bool is_there = reader != NULL &&
+			heapshot_reader_open_file(reader, path) == HEAPSHOT_READ_OK &&
+			heapshot_reader_last_snapshot(reader, 1) != NULL;
+
+	heapshot_reader_free(reader);
+	return is_there;
+}
+
 static void say_next(const struct record *record, pid_t pid, int status)
 {
 	const char *pattern = record->output != NULL ? record->output : "%p.hs";
@@ -250,7 +275,7 @@ static void say_next(const struct record *record, pid_t pid, int status)
 		json_line(&json);
 	}
 	if (is_there)
-		cli_message("next: heapshot top %s", name);
+		cli_message("next: heapshot %s %s", has_snapshot(name) ? "top" : "list", name);
 	else if (record->options != NULL && strstr(record->options, "help") != NULL)
 		; /* the module printed its options */
 	else if (is_mono(record->program[0]) && strstr(pattern, "%t") == NULL)
@@ -288,7 +313,9 @@ int cli_record(const struct cli_command *command, int argc, char **argv)
 	sigprocmask(SIG_BLOCK, &signals, &before);
 	child = start(words, &before);
 	if (child < 0) {
-		cli_message("cannot run %s: %s", words[0], strerror(-child));
+		cli_message("cannot run %s: %s%s%s", words[0], strerror(-child),
+			    is_assembly(words[0]) ? "; try: heapshot record -- mono " : "",
+			    is_assembly(words[0]) ? words[0] : "");
 		status = child == -ENOENT ? 127 : 126;
 	} else {
 		child_pid = child;

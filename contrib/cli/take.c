@@ -110,9 +110,12 @@ static int say_error(const char *process, int error)
 		return CLI_NOT_FOUND;
 	case -ENOENT:
 	case -ENOTDIR:
-		cli_message(
-			"process %s has no control socket: it is not recorded, or with control=off",
-			process);
+		if (strchr(process, '/') != NULL)
+			cli_message("there is no socket %s", process);
+		else
+			cli_message("process %s has no control socket: it is not recorded, or with "
+				    "control=off or control=PATH; give that PATH then",
+				    process);
 		return CLI_NOT_FOUND;
 	case -ECONNREFUSED:
 		cli_message("the control socket of %s is dead: the recording has ended", process);
@@ -212,7 +215,8 @@ int cli_take(const struct cli_command *command, int argc, char **argv)
 		errno = 0;
 		pid = strtol(process, &end, 10);
 		if (*process < '0' || *process > '9' || *end != '\0' || errno != 0 || pid <= 0)
-			return cli_usage(command, "'%s' is no process id", process);
+			return cli_usage(command, "'%s' is no process id, and no path with a /",
+					 process);
 		fd = connect_to_process(pid);
 	}
 	if (fd < 0)

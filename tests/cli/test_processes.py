@@ -48,6 +48,13 @@ def record_hands_statuses_through():
     assert "cannot run ./missing" in run("record", "./missing", status=127).err
     plain = write("plain", b"")
     assert "cannot run" in run("record", plain, status=126).err
+    # An assembly without mono: not for a shell to read.
+    os.chmod(write("app.exe", b"MZ\x90\n"), 0o755)
+    names = {"app.exe": 127}
+    if not os.path.exists("/proc/sys/fs/binfmt_misc/cli"):
+        names["./app.exe"] = 126
+    for name, status in names.items():
+        assert "heapshot record -- mono %s\n" % name in run("record", name, status=status).err
     # A signal to the recorder reaches the program.
     mono = script("bin/mono", "trap 'exit 5' TERM; echo ready; while :; do sleep 0.05; done\n")
     child = subprocess.Popen([cli.HEAPSHOT, "record", mono], stdout=subprocess.PIPE,
@@ -69,6 +76,8 @@ def record_says_what_to_type_next():
     data = json.loads(run("record", "--json", "-ox-%p.hs", mono).out)
     assert list(data) == ["output", "pid", "status"]
     assert data["output"] == "x-%d.hs" % data["pid"] and data["status"] == 0
+    mono = script("bin/mono", "head -c 300 '%s' > $$.hs\n" % recording("small"))
+    assert "next: heapshot list " in run("record", mono).err
     err = run("record", "-o", "never.hs", script("bin/mono", "exit 0\n")).err
     assert "never.hs was not written; 'heapshot doctor'" in err
 
@@ -149,6 +158,7 @@ def take_says_why_not():
     environment = dict(os.environ, XDG_RUNTIME_DIR=os.path.join(cli.folder, "none"))
     err = run("take", str(os.getpid()), status=NOT_FOUND, env=environment).err
     assert "not recorded, or with control=off" in err
+    assert "no socket ./none" in run("take", "./none", status=NOT_FOUND).err
     # A socket that nobody serves any more.
     path = os.path.join(cli.folder, "dead.sock")
     dead = socket.socket(socket.AF_UNIX)
