@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "contrib/cli/cli.h"
+#include "profiler/options_parse.h"
 
 const struct cli_option_row cli_options[] = {
 	{CLI_SNAPSHOT, "snapshot", 's', "N", "last",
@@ -158,6 +159,23 @@ static const struct cli_option_row *find_row(const struct cli_command *command, 
 	return NULL;
 }
 
+/* A long option that is none of OPTIONS, or an ambiguous beginning of several. */
+static int unknown(const struct cli_command *command, const char *word,
+		   const struct option *options)
+{
+	char names[512] = "", name[64], nearest[64];
+
+	for (; options->name != NULL; options++) {
+		strncat(names, options->name, sizeof(names) - strlen(names) - 1);
+		strncat(names, " ", sizeof(names) - strlen(names) - 1);
+	}
+	snprintf(name, sizeof(name), "%.*s", (int)strcspn(word + 2, "="), word + 2);
+	hs_nearest_word(name, names, nearest, sizeof(nearest));
+	if (*nearest == '\0')
+		return cli_usage(command, "unknown option '%s'", word);
+	return cli_usage(command, "unknown option '%s', did you mean '--%s'?", word, nearest);
+}
+
 int cli_parse(const struct cli_command *command, int argc, char **argv, int min_operands,
 	      int max_operands, struct cli_arguments *arguments)
 {
@@ -207,7 +225,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 		if (row == NULL && optopt != 0)
 			return cli_usage(command, "unknown option '-%c'", optopt);
 		if (row == NULL)
-			return cli_usage(command, "unknown option '%s'", argv[optind - 1]);
+			return unknown(command, argv[optind - 1], options);
 		wrong = set(arguments, row, optarg);
 		if (wrong != NULL)
 			return cli_usage(command, "wrong value '%s' of --%s: %s", optarg, row->name,

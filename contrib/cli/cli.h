@@ -78,6 +78,8 @@ struct cli_command {
 /* Ends with a row of NULLs. */
 extern const struct cli_command cli_commands[];
 const struct cli_command *cli_find_command(const char *name);
+/* Says that there is no command NAME, and which is near; CLI_USAGE. */
+int cli_no_command(const char *name);
 
 int cli_list(const struct cli_command *command, int argc, char **argv);
 int cli_top(const struct cli_command *command, int argc, char **argv);

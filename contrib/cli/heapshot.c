@@ -10,6 +10,7 @@
 
 #include "contrib/cli/cli.h"
 #include "contrib/cli/text.h"
+#include "profiler/options_parse.h"
 
 const struct cli_command cli_commands[] = {
 	{"list", cli_list, CLI_JSON | CLI_LIMIT, "FILE", "list the snapshots of a recording"},
@@ -46,6 +47,24 @@ const struct cli_command *cli_find_command(const char *name)
 		if (strcmp(command->name, name) == 0)
 			return command;
 	return NULL;
+}
+
+int cli_no_command(const char *name)
+{
+	char names[256] = "", nearest[32];
+	const struct cli_command *command;
+
+	for (command = cli_commands; command->name != NULL; command++) {
+		strncat(names, command->name, sizeof(names) - strlen(names) - 1);
+		strncat(names, " ", sizeof(names) - strlen(names) - 1);
+	}
+	hs_nearest_word(name, names, nearest, sizeof(nearest));
+	if (*nearest != '\0')
+		return cli_usage(NULL, "unknown command '%s', did you mean '%s'?", name, nearest);
+	if (access(name, R_OK) == 0)
+		return cli_usage(NULL, "'%s' is no command; a recording is read by heapshot top %s",
+				 name, name);
+	return cli_usage(NULL, "unknown command '%s'", name);
 }
 
 void cli_message(const char *format, ...)

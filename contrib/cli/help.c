@@ -60,7 +60,7 @@ int cli_help(const struct cli_command *command, int argc, char **argv)
 	if (argc == 2 && strcmp(argv[1], "--help") != 0 && strcmp(argv[1], "-h") != 0) {
 		command = cli_find_command(argv[1]);
 		if (command == NULL)
-			return cli_usage(NULL, "unknown command '%s'", argv[1]);
+			return cli_no_command(argv[1]);
 		cli_print_help(command, stdout);
 	} else {
 		cli_print_help(NULL, stdout);

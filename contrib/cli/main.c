@@ -25,8 +25,9 @@ int main(int argc, char **argv)
 		return cli_finish(CLI_OK);
 	}
 	command = cli_find_command(argv[1]);
+	if (command == NULL && *argv[1] == '-')
+		return cli_usage(NULL, "unknown option '%s'", argv[1]);
 	if (command == NULL)
-		return cli_usage(NULL, "unknown %s '%s'", *argv[1] == '-' ? "option" : "command",
-				 argv[1]);
+		return cli_no_command(argv[1]);
 	return command->run(command, argc - 1, argv + 1);
 }

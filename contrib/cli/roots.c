@@ -3,6 +3,7 @@
  * heapshot roots: what holds objects from outside of the heap, grouped by kind,
  * name and the type of the object.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -262,6 +263,18 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 			return recording_close(&recording, CLI_IO);
 		}
 		n = n_all = keep_wanted(groups, n, arguments.filter);
+		if (n == 0 && (arguments.filter != NULL || recording.snapshot->is_stats_only)) {
+			if (recording.snapshot->is_stats_only)
+				cli_message("%s: snapshot %" PRIu64
+					    " has types and counts only, no roots",
+					    recording.path, recording.snapshot->id);
+			else
+				cli_message("%s: no root holds an object whose type matches "
+					    "--filter %s",
+					    recording.path, arguments.filter);
+			free(groups);
+			return recording_close(&recording, CLI_NOT_FOUND);
+		}
 		limit = arguments.has_limit ? (size_t)arguments.limit
 			: arguments.is_json ? 0
 					    : DEFAULT_LIMIT;

@@ -50,6 +50,15 @@ def completion():
     assert complete("heapshot", "help", "ver") == ["verify"]
     assert complete("heapshot", "jit", "--sort", "=") == ["size", "time"]
     assert complete("heapshot", "jit", "--perf") == ["--perf-map"]
+    # Only processes that are there.
+    sockets = os.path.join(cli.folder, "run/heapshot")
+    os.makedirs(sockets)
+    for pid in (os.getpid(), 999999999):
+        open(os.path.join(sockets, "%d.sock" % pid), "w").close()
+    os.environ["XDG_RUNTIME_DIR"] = os.path.dirname(sockets)
+    offered = complete("heapshot", "take", "")
+    del os.environ["XDG_RUNTIME_DIR"]
+    assert str(os.getpid()) in offered and "999999999" not in offered, offered
     recording("good")
     assert complete("heapshot", "top", "go") == ["good.hs"]
 
@@ -86,6 +95,10 @@ def usage_is_2_in_one_line():
         result = run(*arguments, status=USAGE)
         assert result.out == ""
         assert result.err.startswith("heapshot: ") and result.err.count("\n") == 1, result.err
+    for arguments, meant in ((["topp"], "'top'"), (["help", "docter"], "'doctor'"),
+                             (["top", good, "--limt=3"], "'--limit'")):
+        assert "did you mean " + meant in run(*arguments, status=USAGE).err
+    assert "heapshot top " + good in run(good, status=USAGE).err
 
 
 @test
@@ -205,6 +218,10 @@ def roots_json_and_table():
     # An address at which no object starts.
     assert run_json("roots", recording("inconsistent"))["roots"][0]["type"] is None
     assert "(no object)" in run("roots", recording("inconsistent")).out
+    none = run("roots", recording("good"), "--filter=Nobody", status=NOT_FOUND)
+    assert none.out == "" and "--filter Nobody" in none.err
+    none = run("roots", recording("stats"), status=NOT_FOUND)
+    assert none.out == "" and "no roots" in none.err
 
 
 @test
