@@ -114,11 +114,14 @@ def compile_and_run(directory, name, text, package, static=False):
 @test("heapshot.pc and heapshot-reader.pc: a program compiles, links and runs")
 def packages(directory):
     found = installed(directory)
-    header, = [name for name in found if re.search(r"include/.*reader.*\.h$", name)]
-    header = os.path.relpath(header, variable("includedir"))
+    headers = [os.path.relpath(name, variable("includedir")) for name in found
+               if re.search(r"include/.*reader.*\.h$", name)]
+    assert len(headers) == 2, headers
     compile_and_run(directory, "embed", "#include <heapshot.h>\n"
                     "int main(void) { return heapshot_is_recording(); }\n", ["heapshot", "mono-2"])
-    compile_and_run(directory, "read", "#include <%s>\nint main(void) { return 0; }\n" % header, ["heapshot-reader"])
+    for header in headers:
+        compile_and_run(directory, "read", "#include <%s>\nint main(void) { return 0; }\n" % header,
+                        ["heapshot-reader"])
 
 
 def undefined_and_defined(path):
