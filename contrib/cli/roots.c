@@ -263,15 +263,12 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 			return recording_close(&recording, CLI_IO);
 		}
 		n = n_all = keep_wanted(groups, n, arguments.filter);
-		if (n == 0 && (arguments.filter != NULL || recording.snapshot->is_stats_only)) {
-			if (recording.snapshot->is_stats_only)
-				cli_message("%s: snapshot %" PRIu64
-					    " has types and counts only, no roots",
-					    recording.path, recording.snapshot->id);
-			else
-				cli_message("%s: no root holds an object whose type matches "
-					    "--filter %s",
-					    recording.path, arguments.filter);
+		if (recording.snapshot->is_stats_only) {
+			cli_message("%s: snapshot %" PRIu64 " has types and counts only, no roots",
+				    recording.path, recording.snapshot->id);
+		} else if (n == 0 && arguments.filter != NULL) {
+			cli_message("%s: no root holds an object whose type matches --filter %s",
+				    recording.path, arguments.filter);
 			free(groups);
 			return recording_close(&recording, CLI_NOT_FOUND);
 		}

@@ -220,8 +220,7 @@ def roots_json_and_table():
     assert "(no object)" in run("roots", recording("inconsistent")).out
     none = run("roots", recording("good"), "--filter=Nobody", status=NOT_FOUND)
     assert none.out == "" and "--filter Nobody" in none.err
-    none = run("roots", recording("stats"), status=NOT_FOUND)
-    assert none.out == "" and "no roots" in none.err
+    assert "no roots" in run("roots", recording("stats")).err
 
 
 @test
