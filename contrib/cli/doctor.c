@@ -140,7 +140,7 @@ static bool find_versioned(struct doctor *doctor, char *found, size_t size)
 
 static void check_module(struct doctor *doctor)
 {
-	char detail[2 * PATH_MAX], advice[2 * PATH_MAX], found[PATH_MAX];
+	char detail[2 * PATH_MAX], advice[2 * PATH_MAX], found[PATH_MAX], *lib;
 
 	find_module(doctor);
 	if (doctor->module[0] != '\0') {
@@ -156,11 +156,15 @@ static void check_module(struct doctor *doctor)
 		report(doctor, false, "module", detail, advice);
 		return;
 	}
+	snprintf(detail, sizeof(detail), "%.*s/../lib",
+		 (int)(strrchr(doctor->real, '/') - doctor->real), doctor->real);
+	lib = realpath(detail, NULL);
 	snprintf(detail, sizeof(detail), MODULE " is in no folder that %s searches", doctor->mono);
 	snprintf(advice, sizeof(advice),
-		 "install it beside mono (configure --prefix, or --with-profilerdir=%.*s/../lib), "
+		 "install it beside mono (configure --prefix, or --with-profilerdir=%s), "
 		 "or set LD_LIBRARY_PATH to its folder",
-		 (int)(strrchr(doctor->real, '/') - doctor->real), doctor->real);
+		 lib != NULL ? lib : "LIBDIR");
+	free(lib);
 	report(doctor, false, "module", detail, advice);
 }
 
