@@ -5,8 +5,8 @@
  * Most people need none of this: `mono --profile=heapshot:output=app.hs app.exe`
  * records a program, and `heapshot top app.hs` reads the recording.
  *
- * A program that embeds Mono links with `pkg-config --libs heapshot` (or loads
- * libmono-profiler-heapshot.so), starts a recording, best before
+ * A program that embeds Mono links with `pkg-config --libs mono-2 heapshot`
+ * (or loads libmono-profiler-heapshot.so), starts a recording, best before
  * mono_jit_init(), and takes snapshots:
  *
  *     struct heapshot_start start = {sizeof start, "output=game.hs,snapshot=none"};
@@ -69,7 +69,7 @@ enum heapshot_result {
 	/* Begun and not finished: the output failed, was too slow, or memory was short. */
 	HEAPSHOT_NOT_FINISHED = -7,
 	/* The runtime's collector cannot be walked (it is not SGen). */
-	HEAPSHOT_UNSUPPORTED = -8,
+	HEAPSHOT_UNSUPPORTED = -8
 };
 
 /*
@@ -132,7 +132,10 @@ HEAPSHOT_API int64_t heapshot_take(const char *label);
  */
 HEAPSHOT_API int64_t heapshot_take_stats(const char *label);
 
-/* Puts a label into the stream of events.  Any thread.  HEAPSHOT_OK or NOT_RECORDING. */
+/*
+ * Puts a label into the stream of events, where `heapshot dump` shows it.
+ * Any thread.  HEAPSHOT_OK or NOT_RECORDING.
+ */
 HEAPSHOT_API int heapshot_mark(const char *label);
 
 /*

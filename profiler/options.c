@@ -18,11 +18,12 @@ const struct hs_option hs_option_table[] = {
 	 "recording of that name becomes NAME.old"},
 	{"snapshot", HS_OPTION_WHEN, MEMBER(when), 0, 0, "WHEN[+WHEN...]",
 	 "shutdown term gc oom none", "shutdown+term",
-	 "when to take a snapshot: shutdown, term (SIGTERM), gc (each full collection), Ngc (every "
-	 "Nth collection), Nms or Ns (time), oom (an OutOfMemoryException is thrown), none; on demand "
+	 "when to take a snapshot: shutdown (the program ends, but not by an unhandled exception), "
+	 "term (SIGTERM), gc (each full collection), Ngc (every Nth collection), Nms or Ns (time), oom (an OutOfMemoryException is thrown), none; on demand "
 	 "always works"},
 	{"at", HS_OPTION_AT, MEMBER(at_bytes), 0, 0, "SIZE", NULL, NULL,
-	 "one snapshot when the managed heap passes SIZE, the next at twice that, and so on"},
+	 "one snapshot when the memory of the managed heap (with its free space and the nursery, "
+	 "mostly 4 MB) passes SIZE, the next at twice that, and so on"},
 	{"signal", HS_OPTION_SIGNAL, MEMBER(signal), 0, 0, "NAME", "USR1 USR2 HUP WINCH", NULL,
 	 "take a snapshot on this signal"},
 	{"control", HS_OPTION_TEXT, MEMBER(control), 0, 0, "auto, off or PATH", "auto off", "auto",

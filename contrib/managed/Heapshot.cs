@@ -34,7 +34,7 @@ public static class Heapshot
         return Call(() => Native.heapshot_take_stats(Bytes(label))) > 0;
     }
 
-    /// <summary>Puts a label into the recorded events.</summary>
+    /// <summary>Puts a label into the recorded events; <c>heapshot dump</c> shows it.</summary>
     public static bool Mark(string label)
     {
         return IsRecording && Call(() => Native.heapshot_mark(Bytes(label))) == 0;

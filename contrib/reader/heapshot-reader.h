@@ -68,7 +68,7 @@ enum heapshot_read_result {
 	/* The snapshot has no end, or what was read differs from its totals. */
 	HEAPSHOT_READ_INCOMPLETE = 9,
 	/* The call was wrong: not open, wrong order, NULL. */
-	HEAPSHOT_READ_MISUSE = 10,
+	HEAPSHOT_READ_MISUSE = 10
 };
 
 /* A few words for RESULT; a static string, never NULL. */
@@ -176,7 +176,7 @@ enum heapshot_issue_kind {
 	HEAPSHOT_ISSUE_GAP = 7,        /* frames are missing from the numbering */
 	HEAPSHOT_ISSUE_TRAILING = 8,   /* bytes behind the end of the recording */
 	HEAPSHOT_ISSUE_SECOND = 9,     /* another recording begins here; it is not read */
-	HEAPSHOT_ISSUE_NO_HEADER = 10, /* the file header was lost */
+	HEAPSHOT_ISSUE_NO_HEADER = 10  /* the file header was lost */
 };
 
 struct heapshot_issue {
@@ -391,7 +391,7 @@ enum heapshot_frame_kind {
 	HEAPSHOT_FRAME_SNAPSHOT_BEGIN = 3,
 	HEAPSHOT_FRAME_SNAPSHOT_BODY = 4,
 	HEAPSHOT_FRAME_SNAPSHOT_END = 5,
-	HEAPSHOT_FRAME_END = 6,
+	HEAPSHOT_FRAME_END = 6
 };
 
 struct heapshot_frame {
