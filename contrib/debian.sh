@@ -16,6 +16,10 @@ test_packages=(
 	binutils valgrind util-linux procps mono-runtime-boehm
 )
 
+# What `contrib/check --long` needs beside that: for fuzzing, and for a folder
+# with another release of Debian.
+long_packages=(clang libclang-rt-dev debootstrap)
+
 is_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
 }

@@ -47,7 +47,8 @@ enum hs_command hs_request_line_parse(const char *line, const char **label)
 
 	*label = "";
 	for (i = 0; i < sizeof commands / sizeof *commands; i++) {
-		if (strlen(commands[i].word) != length || memcmp(line, commands[i].word, length) != 0)
+		if (strlen(commands[i].word) != length ||
+		    memcmp(line, commands[i].word, length) != 0)
 			continue;
 		if (!line[length])
 			return commands[i].command;

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Fuzzes everything that is read out of frames: puts the input's frames into a
+ * recording in memory and runs each command that reads one over it.
+ */
+#define _GNU_SOURCE
+#include <sys/mman.h>
+
+#include "contrib/cli/cli.h"
+#include "emit/frame.h"
+#include "schema/varint.h"
+#include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/records.h"
+
+#define STREAM      7u
+#define START_BYTES 32u
+
+/* Statuses that a command may end with: no usage, and the memory is enough. */
+static bool is_expected(int status)
+{
+	return status == CLI_OK || status == CLI_CHECK_FAILED || status == CLI_DAMAGED ||
+	       status == CLI_INCOMPLETE || status == CLI_NOT_FOUND || status == CLI_NOT_RECORDING;
+}
+
+static size_t put_start(uint8_t *raw, uint64_t seq)
+{
+	uint8_t start[START_BYTES - 6], *out = start;
+	size_t n;
+
+	*out++ = 1 << 3; /* stream */
+	out = hs_varint_put(out, STREAM);
+	*out++ = 2 << 3; /* seq */
+	out = hs_varint_put(out, seq);
+	*out++ = 3 << 3; /* time_ns */
+	out = hs_varint_put(out, 1000 * seq);
+	n = (size_t)(out - start);
+	raw[0] = 1 << 3 | 2; /* Stream.record */
+	raw[1] = (uint8_t)(2 + n);
+	raw[2] = 1 << 3 | 2; /* Record.frame_start */
+	raw[3] = (uint8_t)n;
+	memcpy(raw + 4, start, n);
+	return 4 + n;
+}
+
+static void write_frame(int fd, struct fuzz_input *input, uint64_t seq)
+{
+	static uint8_t raw[START_BYTES + UINT16_MAX], packed[2 * sizeof raw];
+	struct hs_tag tag = {.version = 1, .stream = STREAM, .seq = seq, .time_ns = 1000 * seq};
+	size_t size, bytes;
+
+	tag.kind = (uint8_t)fuzz_number(input, 1);
+	tag.snapshot = (uint32_t)fuzz_number(input, 1);
+	size = (size_t)fuzz_number(input, 2);
+	bytes = put_start(raw, seq);
+	bytes += fuzz_bytes(input, raw + bytes, size < input->size ? size : input->size);
+	size = hs_frame_compress(packed, sizeof packed, raw, bytes, &tag);
+	FUZZ_CHECK(size > 0 && write(fd, packed, size) == (ssize_t)size);
+}
+
+static void run(const struct cli_command *command, const char *path, unsigned flags)
+{
+	char *words[5] = {NULL};
+	int n = 0;
+
+	words[n++] = (char *)(uintptr_t)command->name;
+	if ((flags & RECORDS_JSON) && (command->options & CLI_JSON))
+		words[n++] = (char *)(uintptr_t) "--json";
+	if ((flags & RECORDS_OBJECTS) && (command->options & CLI_OBJECTS))
+		words[n++] = (char *)(uintptr_t) "--objects";
+	words[n++] = (char *)(uintptr_t)path;
+	FUZZ_CHECK(is_expected(command->run(command, n, words)));
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct fuzz_input input = {data, size};
+	const unsigned flags = (unsigned)fuzz_number(&input, 1);
+	const struct cli_command *command;
+	int fd = memfd_create("records", MFD_CLOEXEC);
+	static bool is_quiet;
+	char path[32];
+
+	/* What commands say is for nobody here; the fuzzer has its own standard error. */
+	if (!is_quiet) {
+		FUZZ_CHECK(freopen("/dev/null", "w", stdout));
+		stderr = fopen("/dev/null", "w");
+		FUZZ_CHECK(stderr);
+		is_quiet = true;
+	}
+	FUZZ_CHECK(fd >= 0);
+	for (uint64_t seq = 0; input.size && seq < RECORDS_MAX; seq++)
+		write_frame(fd, &input, seq);
+	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+	for (command = cli_commands; command->name; command++)
+		if (strcmp(command->operands, "FILE") == 0 ||
+		    strcmp(command->operands, "FILE[@N]") == 0)
+			run(command, path, flags);
+	close(fd);
+	return 0;
+}
