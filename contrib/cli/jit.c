@@ -186,6 +186,7 @@ int cli_jit(const struct cli_command *command, int argc, char **argv)
 	struct recording recording;
 	struct jit_view view = {.recording = &recording, .arguments = &arguments};
 	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
+	enum heapshot_read_result result;
 
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
@@ -198,11 +199,14 @@ int cli_jit(const struct cli_command *command, int argc, char **argv)
 	status = recording_open(&recording, command, &arguments, RECORDING_ALL);
 	if (status != CLI_OK)
 		return status;
-	status = recording_check(&recording,
-				 heapshot_reader_load_code(recording.reader, &view.code));
+	result = heapshot_reader_load_code(recording.reader, &view.code);
+	status = recording_check(&recording, result);
 	progress_stop();
 	if (status == CLI_OK)
 		status = show(&view);
+	/* What was not found may have been in what is lost. */
+	if (status == CLI_NOT_FOUND && result == HEAPSHOT_READ_DAMAGED)
+		status = CLI_DAMAGED;
 	free(view.methods);
 	return recording_close(&recording, status);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "tests/data/synthetic_code.h"
 #include "tests/data/synthetic_writer.h"
 
 static void make_snapshots(struct synthetic_writer *writer, unsigned n, uint64_t n_nodes)
@@ -307,6 +308,7 @@ static const struct {
 	{"abandoned", abandoned},
 	{"hostile-names", hostile_names},
 	{"stats", stats},
+	{"code", synthetic_code},
 };
 
 const char *synthetic_name(size_t i)
