@@ -51,7 +51,8 @@ struct hs_sink {
 	bool is_whole;      /* takes whole frames only (callback) */
 	bool is_socket;
 	size_t write_max;       /* most bytes of one write; 0: no limit */
-	uint64_t device, inode; /* what fd must be: the host may have closed ours */
+	/* What fd and status_fd must be: the host may have closed ours. */
+	uint64_t device, inode, status_inode;
 	int error;              /* first error, as a negative errno; sticky */
 	uint64_t bytes;         /* taken so far */
 	hs_sink_callback *callback;

@@ -15,6 +15,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -71,6 +72,11 @@ static void supervise(const char *command, int input_fd, int status_fd)
 	_exit(0);
 }
 
+static bool is_status_ours(const struct hs_sink *sink)
+{
+	return hs_fd_is(sink->status_fd, sink->device, sink->status_inode);
+}
+
 /* Remembers a status of the command; 0 or the error it means. */
 static int take_status(struct hs_sink *sink, int status)
 {
@@ -86,9 +92,12 @@ static int receive_status(struct hs_sink *sink, uint64_t timeout_ns)
 
 	for (;;) {
 		const uint64_t spent_ns = hs_monotonic_ns() - start_ns;
-		ssize_t n = read(sink->status_fd, &status, sizeof(status));
+		ssize_t n;
 		int error;
 
+		if (!is_status_ours(sink))
+			return -EBADF;
+		n = read(sink->status_fd, &status, sizeof(status));
 		if (n == (ssize_t)sizeof(status))
 			return take_status(sink, status);
 		if (n >= 0)
@@ -108,13 +117,13 @@ static int command_close(struct hs_sink *sink, uint64_t timeout_ns)
 {
 	int close_error = hs_sink_fd_close(sink, 0);
 	int error = receive_status(sink, timeout_ns);
+	/* Once it has sent the status, or was killed, the supervisor ends at once. */
+	const int wait = error == 0 || error == -EPIPE ? __WALL : __WALL | WNOHANG;
 
-	close(sink->status_fd);
+	if (is_status_ours(sink))
+		close(sink->status_fd);
 	sink->status_fd = -1;
-	/* Once it has sent the status the supervisor ends at once. */
-	while (waitpid(sink->supervisor, NULL, error == -ETIMEDOUT ? WNOHANG | __WALL : __WALL) <
-		       0 &&
-	       errno == EINTR)
+	while (waitpid(sink->supervisor, NULL, wait) < 0 && errno == EINTR)
 		;
 	return error != 0 ? error : close_error;
 }
@@ -168,6 +177,7 @@ static pid_t start_supervisor(const char *command, int input_fd, int status_fd)
 int hs_sink_open_command(struct hs_sink *sink, const char *command)
 {
 	int data[2], status[2];
+	struct stat st = {0};
 	int error;
 
 	error = make_pipe(data);
@@ -184,8 +194,11 @@ int hs_sink_open_command(struct hs_sink *sink, const char *command)
 	fcntl(data[1], F_SETPIPE_SZ, PIPE_BYTES);
 	fcntl(status[0], F_SETFL, O_NONBLOCK);
 	error = hs_sink_fd_init(sink, &command_ops, data[1]);
-	sink->status_fd = status[0];
 	if (error == 0) {
+		/* All pipes are of one device. */
+		fstat(status[0], &st);
+		sink->status_fd = status[0];
+		sink->status_inode = (uint64_t)st.st_ino;
 		sink->supervisor = start_supervisor(command, data[0], status[1]);
 		if (sink->supervisor < 0) {
 			error = sink->supervisor;

@@ -19,16 +19,16 @@
 #include "emit/clock.h"
 #include "emit/signal_guard.h"
 
-/*
- * The host may close descriptors that it does not know (daemons do), and open
- * files of its own under the same number: those we must not write to.
- */
-static bool is_still_ours(const struct hs_sink *sink)
+bool hs_fd_is(int fd, uint64_t device, uint64_t inode)
 {
 	struct stat st;
 
-	return fstat(sink->fd, &st) == 0 && (uint64_t)st.st_dev == sink->device &&
-	       (uint64_t)st.st_ino == sink->inode;
+	return fstat(fd, &st) == 0 && (uint64_t)st.st_dev == device && (uint64_t)st.st_ino == inode;
+}
+
+static bool is_still_ours(const struct hs_sink *sink)
+{
+	return hs_fd_is(sink->fd, sink->device, sink->inode);
 }
 
 static bool can_write(int fd)
@@ -111,7 +111,7 @@ int hs_sink_fd_close(struct hs_sink *sink, uint64_t timeout_ns)
 void hs_sink_fd_forget(struct hs_sink *sink)
 {
 	hs_sink_fd_close(sink, 0);
-	if (sink->status_fd >= 0)
+	if (hs_fd_is(sink->status_fd, sink->device, sink->status_inode))
 		close(sink->status_fd);
 	sink->status_fd = -1;
 }

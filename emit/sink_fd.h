@@ -12,6 +12,12 @@ int hs_sink_fd_wait(struct hs_sink *sink, uint64_t timeout_ns);
 int hs_sink_fd_close(struct hs_sink *sink, uint64_t timeout_ns);
 void hs_sink_fd_forget(struct hs_sink *sink);
 
+/*
+ * False when the host has closed FD, or opened something else under its number:
+ * daemons close descriptors that they do not know.
+ */
+bool hs_fd_is(int fd, uint64_t device, uint64_t inode);
+
 /* Waits until FD has EVENTS (or an error) at most TIMEOUT_NS; as ops->wait. */
 int hs_fd_poll(int fd, short events, uint64_t timeout_ns);
 

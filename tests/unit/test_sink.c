@@ -555,6 +555,31 @@ Test(sink, supervisor_killed)
 	expect_no_child();
 }
 
+/* Neither is what the host reads there read by us, nor is the command waited for without end. */
+Test(sink, command_whose_descriptors_the_host_took, .timeout = 60)
+{
+	struct hs_sink sink;
+	char content[8] = "";
+	int ends[2], taken;
+
+	cr_assert_eq(hs_sink_open_command(&sink, "exec sleep 1000"), 0);
+	cr_assert_eq(pipe(ends), 0);
+	cr_assert_eq(write(ends[1], "content", 7), 7);
+	taken = sink.status_fd;
+	cr_assert_eq(dup2(ends[0], taken), taken);
+	cr_expect_eq(hs_sink_close(&sink, LONG_NS), -EBADF);
+	cr_expect_eq(read(taken, content, 7), 7);
+	cr_expect_str_eq(content, "content");
+	/* It may not have its group yet. */
+	while (kill(-sink.supervisor, SIGKILL) != 0)
+		usleep(1000);
+	cr_expect_eq(waitpid(sink.supervisor, NULL, __WALL), sink.supervisor);
+	expect_no_child();
+	close(taken);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 /* Signals and descriptors of the command are those of a fresh process. */
 Test(sink, command_inherits_nothing)
 {
