@@ -46,8 +46,8 @@ void heapshot_reader_free(struct heapshot_reader *reader)
 	free(reader->snapshots.n_issues);
 	hs_arena_free(&reader->memory, &reader->snapshots.arena);
 	hs_arena_free(&reader->memory, &reader->arena);
-	free(reader->compressed);
-	free(reader->raw);
+	free(reader->compressed.data);
+	free(reader->raw.data);
 	free(reader->batch_memory);
 	LZ4F_freeDecompressionContext(reader->lz4);
 	hs_source_close(&reader->source);

@@ -111,6 +111,11 @@ struct hs_code {
 	enum heapshot_read_result result;
 };
 
+struct hs_buffer {
+	uint8_t *data;
+	size_t room;
+};
+
 struct heapshot_reader {
 	struct hs_memory memory;
 	struct hs_source source;
@@ -135,7 +140,7 @@ struct heapshot_reader {
 	struct hs_root_table roots;
 	struct hs_code code;
 
-	uint8_t *compressed, *raw; /* one frame */
+	struct hs_buffer compressed, raw; /* one frame */
 	LZ4F_dctx *lz4;
 	struct hs_cursor cursor;
 	struct hs_content content;

@@ -5,6 +5,8 @@
 #include "contrib/reader/reader.h"
 #include "schema/wire.h"
 
+#define BUFFER_BYTES_MIN (64u << 10)
+
 static void note_bad_frame(struct heapshot_reader *reader, const struct heapshot_frame *frame,
 			   enum heapshot_issue_kind kind, const char *detail)
 {
@@ -40,17 +42,34 @@ enum heapshot_read_result hs_bad_record(struct heapshot_reader *reader, const ch
 		       (unsigned long long)frame->seq, (unsigned long long)frame->offset, detail);
 }
 
-static bool prepare(struct heapshot_reader *reader)
+/* Makes room for BYTES, at most MOST, in a buffer whose content is not wanted any more. */
+static bool make_room(struct heapshot_reader *reader, struct hs_buffer *buffer, size_t bytes,
+		      size_t most)
 {
-	if (reader->raw == NULL)
-		reader->raw = hs_memory_grow(&reader->memory, NULL, 0, HS_FRAME_RAW_MAX);
-	if (reader->compressed == NULL)
-		reader->compressed =
-			hs_memory_grow(&reader->memory, NULL, 0, HS_FRAME_COMPRESSED_MAX);
+	size_t room = buffer->room ? buffer->room : BUFFER_BYTES_MIN;
+
+	if (bytes <= buffer->room || buffer->room == most)
+		return true;
+	while (room < bytes && room < most)
+		room *= 2;
+	if (room > most)
+		room = most;
+	hs_memory_release(&reader->memory, buffer->data, buffer->room);
+	buffer->data = hs_memory_grow(&reader->memory, NULL, 0, room);
+	buffer->room = buffer->data != NULL ? room : 0;
+	return buffer->data != NULL;
+}
+
+/* Memory as the frame needs it: small recordings do with little. */
+static bool prepare(struct heapshot_reader *reader, const struct heapshot_frame *frame)
+{
 	if (reader->lz4 == NULL &&
 	    LZ4F_isError(LZ4F_createDecompressionContext(&reader->lz4, LZ4F_VERSION)))
 		reader->lz4 = NULL;
-	return reader->raw != NULL && reader->compressed != NULL && reader->lz4 != NULL;
+	/* A byte more, to see content that the tag does not state. */
+	return reader->lz4 != NULL && make_room(reader, &reader->raw, frame->raw_bytes + 1, HS_FRAME_RAW_MAX) &&
+	       make_room(reader, &reader->compressed, frame->compressed_bytes,
+			 HS_FRAME_COMPRESSED_MAX);
 }
 
 /* Decompresses; NULL, or what is wrong. */
@@ -58,7 +77,7 @@ static const char *decompress(struct heapshot_reader *reader, const struct heaps
 {
 	LZ4F_decompressOptions_t options = {.stableDst = 1};
 	LZ4F_frameInfo_t info = {0};
-	const uint8_t *in = reader->compressed;
+	const uint8_t *in = reader->compressed.data;
 	size_t left = frame->compressed_bytes, used = left, out = 0, hint;
 
 	LZ4F_resetDecompressionContext(reader->lz4);
@@ -71,10 +90,10 @@ static const char *decompress(struct heapshot_reader *reader, const struct heaps
 	in += used;
 	left -= used;
 	while (hint != 0) {
-		size_t room = HS_FRAME_RAW_MAX - out;
+		size_t room = reader->raw.room - out;
 
 		used = left;
-		hint = LZ4F_decompress(reader->lz4, reader->raw + out, &room, in, &used, &options);
+		hint = LZ4F_decompress(reader->lz4, reader->raw.data + out, &room, in, &used, &options);
 		if (LZ4F_isError(hint))
 			return "checksum or content of the LZ4 frame is wrong";
 		out += room;
@@ -140,9 +159,9 @@ enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *rea
 	    frame->compressed_bytes > HS_FRAME_COMPRESSED_MAX)
 		return hs_fail(reader, HEAPSHOT_READ_MISUSE, "not a frame of this recording");
 	*content = (struct hs_content){.frame = *frame, .time_ns = frame->time_ns};
-	if (!prepare(reader))
+	if (!prepare(reader, frame))
 		return hs_fail_memory(reader);
-	n = hs_source_read(&reader->source, frame->body_offset, reader->compressed,
+	n = hs_source_read(&reader->source, frame->body_offset, reader->compressed.data,
 			   frame->compressed_bytes);
 	if (n < 0)
 		return hs_fail_io(reader, (int)-n);
@@ -152,8 +171,8 @@ enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *rea
 	if (wrong != NULL)
 		return bad_frame(reader, frame, wrong);
 
-	content->at = reader->raw;
-	content->end = reader->raw + frame->raw_bytes;
+	content->at = reader->raw.data;
+	content->end = reader->raw.data + frame->raw_bytes;
 	if (next_record(content, &record) <= 0 || record.field != 1)
 		wrong = "its first record is no FrameStart";
 	else if ((start = heapshot__frame_start__unpack(NULL, record.body_bytes, record.body)) ==

@@ -43,7 +43,8 @@ fuzz() {
 	echo $? >"$build/$name.status"
 }
 
-export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1
+# A small quarantine: the reader's buffers would else be new pages each time.
+export ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:quarantine_size_mb=16:malloc_context_size=6
 export UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1
 targets=${FUZZ_ONLY:-$(xargs -n 1 basename <"$build/targets")}
 n=0

@@ -13,6 +13,7 @@
 
 #include "contrib/reader/heapshot-reader.h"
 #include "schema/heapshot.pb-c.h"
+#include "schema/tag.h"
 #include "tests/data/synthetic.h"
 #include "tests/unit/leak_check.h"
 
@@ -434,16 +435,22 @@ Test(reader, answers_wrong_use)
 	struct heapshot_record record = {.field = 15};
 	struct heapshot_object object;
 	struct heapshot_frame frame = {0};
+	struct hs_tag tag;
 	int i;
 
 	cr_assert_eq(heapshot_reader_next_frame(reader, &frame), HEAPSHOT_READ_MISUSE);
 	cr_assert_eq(heapshot_reader_next_record(reader, &record), HEAPSHOT_READ_MISUSE);
 	cr_assert_eq(heapshot_reader_next_object(reader, &object), HEAPSHOT_READ_MISUSE);
-	/* One frame's buffers need more than this limit. */
+	/* The buffers of the largest frame that is allowed need more than this limit. */
+	cr_assert_gt(hs_tag_decode(bytes.data, bytes.size, &tag), 0);
+	tag.raw_bytes = HS_FRAME_RAW_MAX;
+	hs_tag_encode(&tag, bytes.data);
 	cr_assert_eq(heapshot_reader_open_memory(reader, bytes.data, bytes.size),
 		     HEAPSHOT_READ_MEMORY);
 	cr_assert(strstr(heapshot_reader_error(reader), "1 MiB") != NULL);
 	heapshot_reader_free(reader);
+	free(bytes.data);
+	bytes = make("small");
 
 	reader = open_bytes(&bytes);
 	frame.raw_bytes = 0xFFFFFFFF;
