@@ -76,7 +76,8 @@ enum heapshot_result {
  * Receives the recording piece by piece: each call has one whole frame with
  * its tag, in order; joined they are the file.  DATA belongs to heapshot and
  * is valid during the call only.  Returns 0; anything else ends the recording
- * (it is kept as the reason).
+ * (a negative errno is said as the reason).  The function and USER_DATA must
+ * stay until heapshot_stop() has returned, or else as long as the process.
  *
  * Called on the recorder's own thread, which the runtime does not know, and
  * for snapshots on the collecting thread WHILE THE WORLD IS STOPPED: no
@@ -115,7 +116,9 @@ HEAPSHOT_API int heapshot_start(const struct heapshot_start *start);
 
 /*
  * Takes a snapshot now, under LABEL (UTF-8, NULL for none; cut at 1,023 bytes),
- * and returns when the world runs again: it is complete in the output then.
+ * and returns when the world runs again: it is complete in the output then,
+ * or, where a child process writes it (option `fork`), when that has ended;
+ * heapshot_stop() waits for it.
  *
  * A thread that is known to the runtime collects by itself.  Another one waits
  * until the runtime's finalizer thread, or the recorder's own thread, has
@@ -145,8 +148,9 @@ HEAPSHOT_API int heapshot_mark(const char *label);
 HEAPSHOT_API int heapshot_flush(void);
 
 /*
- * Ends the recording and closes the output; waits for a slow reader or a
- * command at most 10 seconds.  Any thread; after mono_jit_cleanup() too.
+ * Ends the recording and closes the output; waits for a child that writes a
+ * snapshot at most 30 seconds, and for a slow reader or a command at most 10.
+ * Any thread but in the write callback; after mono_jit_cleanup() too.
  * HEAPSHOT_OK, also when nothing is being recorded.  heapshot_start() may
  * follow, which then is a late start.
  */

@@ -49,7 +49,7 @@ enum hs_state {
 	HS_STATE_ENDING,     /* the last records are being written */
 };
 
-/* Why a recording ended or failed; indexes nothing, see message.c. */
+/* How far the runtime's own life has come. */
 enum hs_phase {
 	HS_PHASE_EARLY,      /* the runtime is not initialised yet */
 	HS_PHASE_RUNNING,

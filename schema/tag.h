@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Skippable frame number of a tag, and of padding in a ring file. */
+/* Skippable frame number of a tag. */
 #define HS_TAG_SKIPPABLE_MAGIC 0x184D2A5Bu
 #define HS_LZ4_FRAME_MAGIC     0x184D2204u
 #define HS_TAG_MAGIC           0x47545348u /* "HSTG", little-endian */

@@ -20,8 +20,8 @@ public static class Heapshot
     }
 
     /// <summary>
-    /// Takes a snapshot now and returns when the world runs again: it is complete in the
-    /// recording then. False when it was not taken; <see cref="Error"/> says why.
+    /// Takes a snapshot now and returns when the world runs again; a child process may still
+    /// write it then (option fork). False when it was not taken; <see cref="Error"/> says why.
     /// </summary>
     public static bool Take(string label = null)
     {
