@@ -11,6 +11,7 @@
 #include <mono/metadata/appdomain.h>
 
 #include "profiler/events.h"
+#include "profiler/fork.h"
 #include "profiler/heapshot.h"
 #include "profiler/module.h"
 #include "profiler/request.h"
@@ -98,11 +99,14 @@ int heapshot_mark(const char *label)
 
 int heapshot_flush(void)
 {
-	const uint64_t end = hs_monotonic_ns() + HS_NS_PER_S;
-	const uint64_t rounds = atomic_load(&hs_recorder.n_writer_rounds);
+	uint64_t end, rounds;
 
 	if (!hs_is_recording())
 		return fail(HEAPSHOT_NOT_RECORDING, "nothing is being recorded");
+	/* Until then the output is the child's. */
+	hs_fork_wait(HS_FORK_QUEUE_NS);
+	end = hs_monotonic_ns() + HS_NS_PER_S;
+	rounds = atomic_load(&hs_recorder.n_writer_rounds);
 	/* The round under way may have passed our last record: the one after it has not. */
 	while (atomic_load(&hs_recorder.n_writer_rounds) < rounds + 2) {
 		hs_wake(hs_recorder.wake_writer);

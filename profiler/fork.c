@@ -28,6 +28,8 @@
 #define NO_SWEEP   "no-concurrent-sweep"
 /* A process that was stopped and goes on must not take its child for a stalled one. */
 #define STEP_MAX_NS (1 * HS_NS_PER_S)
+/* So often, every quarter of a millisecond, the child looks what its parent tells. */
+#define TOLD_TRIES 1000
 /* After failures in a row, at most so many snapshots in the process for each further try. */
 #define SKIP_MAX 64u
 
@@ -47,10 +49,12 @@ static struct {
 	bool is_environment_ours;
 	_Atomic pid_t pid;          /* of the child; 0: none lives */
 	struct hs_snapshot snapshot;
+	uint64_t born_ns;           /* child: how long that took */
 	uint64_t begin_ns, seen_ns, stalled_ns, progress;
 	bool is_killed;             /* by us */
 	bool is_output_lost;        /* the child's output failed */
 	unsigned n_failures, n_skip; /* in a row; snapshots still to be taken in the process */
+	_Atomic uint64_t n_failed;
 	bool has_said_refused, has_said_failed;
 	int refused;                /* to be said: errno of clone(2) */
 	const char *failed;         /* to be said: what became of the child */
@@ -108,6 +112,7 @@ void hs_fork_prepare(bool is_late)
 
 	state.is_safe = false;
 	state.n_failures = state.n_skip = 0;
+	state.n_failed = 0;
 	state.has_said_refused = state.has_said_failed = false;
 	state.refused = 0;
 	state.failed = NULL;
@@ -232,14 +237,19 @@ static uint64_t copied_bytes(void)
 void hs_fork_fill_end(Heapshot__SnapshotEnd *end)
 {
 	struct timespec cpu = {0, 0};
+	int i;
 
 	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	end->child_cpu_ns = (uint64_t)cpu.tv_sec * HS_NS_PER_S + (uint64_t)cpu.tv_nsec;
 	end->copied_bytes = copied_bytes();
-	/* Should the parent have had no turn yet, it was stopped for less than all of this. */
+	/* A small heap is written before the parent has had its turn. */
+	for (i = 0; i < TOLD_TRIES && !state.shared->pause_ns; i++)
+		hs_sleep_ns(HS_NS_PER_MS / 4);
+	end->fork_ns = state.born_ns;
+	/* Else what the child knows is given: its own birth, and the time until here. */
 	if (state.shared->pause_ns) {
-		end->pause_ns = state.shared->pause_ns;
 		end->fork_ns = state.shared->fork_ns;
+		end->pause_ns = state.shared->pause_ns;
 	}
 }
 
@@ -253,7 +263,7 @@ int hs_fork(const struct hs_snapshot *snapshot)
 	pid_t pid;
 	int error = 0;
 
-	shared->fork_ns = shared->pause_ns = 0;
+	shared->pause_ns = 0;
 	shared->is_done = shared->error = shared->sink_error = 0;
 	memset(&shared->walk, 0, sizeof shared->walk);
 	hs_stream_hold(hs_recorder.stream, &shared->commit);
@@ -261,6 +271,7 @@ int hs_fork(const struct hs_snapshot *snapshot)
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	pid = hs_child_clone();
 	if (pid == 0) {
+		state.born_ns = hs_monotonic_ns() - begin_ns;
 		become_child();
 		return 1;
 	}
@@ -290,6 +301,11 @@ void hs_fork_tell_pause(uint64_t pause_ns)
 bool hs_fork_is_running(void)
 {
 	return atomic_load(&state.pid) != 0;
+}
+
+uint64_t hs_fork_n_failed(void)
+{
+	return state.n_failed;
 }
 
 bool hs_fork_wait(uint64_t limit_ns)
@@ -343,6 +359,7 @@ static void conclude(int status)
 		state.n_failures = 0;
 	} else {
 		state.n_failures++;
+		state.n_failed++;
 		state.n_skip = state.n_failures > 6 ? SKIP_MAX : 1u << (state.n_failures - 1);
 		if (!state.has_said_failed)
 			state.failed = reason(status);

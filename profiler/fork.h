@@ -62,6 +62,8 @@ struct hs_walk *hs_fork_walk(void);
 
 /* Any thread. */
 bool hs_fork_is_running(void);
+/* Snapshots that children did not finish; they were told of one by one. */
+uint64_t hs_fork_n_failed(void);
 /* Waits until no child lives; false after LIMIT_NS. */
 bool hs_fork_wait(uint64_t limit_ns);
 

@@ -92,7 +92,7 @@ const char *hs_why_no_snapshot(Heapshot__EndReason reason)
 	if (atomic_load(&hs_recorder.n_snapshots))
 		return NULL;
 	if (atomic_load(&hs_recorder.n_dropped))
-		return "the output was too slow or failed, or memory was short";
+		return "the output was too slow or failed, memory was short, or a child failed";
 	if (when == HS_WHEN_NONE)
 		return "snapshot=none, and none was asked for";
 	if (reason == HEAPSHOT__END_REASON__END_REASON_STOPPED)

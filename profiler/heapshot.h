@@ -116,13 +116,13 @@ HEAPSHOT_API int heapshot_start(const struct heapshot_start *start);
 
 /*
  * Takes a snapshot now, under LABEL (UTF-8, NULL for none; cut at 1,023 bytes),
- * and returns when the world runs again: it is complete in the output then,
- * or, where a child process writes it (option `fork`), when that has ended;
- * heapshot_stop() waits for it.
+ * and returns when the world runs again: it is complete in the output then, or,
+ * where a child process writes it (option `fork`), when that has ended;
+ * heapshot_stop() waits for it.  A thread that the runtime does not know waits, too.
  *
  * A thread that is known to the runtime collects by itself.  Another one waits
  * until the runtime's finalizer thread, or the recorder's own thread, has
- * done so: at most 30 seconds.
+ * done so, and a child has finished it: at most 30 seconds.
  * Returns the snapshot's number in the recording, from 1; or 0 when the
  * runtime is not initialised yet, and the snapshot is taken when it is; or
  * one of the results above.

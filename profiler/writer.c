@@ -126,7 +126,7 @@ static void say_end(Heapshot__EndReason reason, int error)
 		hs_message("closing %s: %s", hs_recorder.output, strerror(-error));
 	if (why)
 		hs_message("%s holds no snapshot: %s", hs_recorder.output, why);
-	else if (atomic_load(&hs_recorder.n_dropped))
+	else if (atomic_load(&hs_recorder.n_dropped) > hs_fork_n_failed())
 		hs_message("%llu snapshots were not finished: the output was too slow, or memory was short",
 			   (unsigned long long)atomic_load(&hs_recorder.n_dropped));
 }
@@ -144,9 +144,9 @@ static void finish_child(void)
 			hs_fork_poll();
 			hs_disown();
 		}
-		hs_fork_say();
 		hs_sleep_ns(HS_NS_PER_MS);
 	}
+	hs_fork_say();
 }
 
 static void finish(Heapshot__EndReason reason)
