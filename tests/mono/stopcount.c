@@ -7,12 +7,14 @@
  *
  * The thread is watched from POST_STOP_WORLD to POST_START_WORLD.  Callbacks of
  * another module may come before or after ours, so a test runs both orders.
- * With `:selftest` the module itself calls malloc once in every stop.
+ * With `:selftest` the module itself calls malloc once in every stop.  The
+ * counts are in memory that a child shares which was forked in a stop.
  */
 #include <mono/metadata/profiler.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 extern void *__libc_malloc(size_t size);
@@ -24,7 +26,7 @@ extern void __libc_free(void *block);
 void mono_profiler_init_stopcount(const char *description);
 
 static __thread bool is_stopped __attribute__((tls_model("initial-exec")));
-static unsigned long n_stops, n_calls;
+static unsigned long n_stops, *n_calls;
 static void *first_caller;
 static bool is_selftest;
 static void *volatile selftest_block;
@@ -33,7 +35,7 @@ static void count(void *caller)
 {
 	if (!is_stopped)
 		return;
-	if (__atomic_fetch_add(&n_calls, 1, __ATOMIC_RELAXED) == 0)
+	if (__atomic_fetch_add(n_calls, 1, __ATOMIC_RELAXED) == 0)
 		first_caller = caller;
 }
 
@@ -94,7 +96,7 @@ static void on_end(MonoProfiler *profiler)
 {
 	char text[128];
 	int length = snprintf(text, sizeof(text), "stopcount: %lu stops, %lu calls, first from %p\n",
-			      n_stops, n_calls, first_caller);
+			      n_stops, *n_calls, first_caller);
 
 	(void)profiler;
 	if (write(STDERR_FILENO, text, (size_t)length) < 0)
@@ -105,6 +107,9 @@ __attribute__((visibility("default"))) void mono_profiler_init_stopcount(const c
 {
 	MonoProfilerHandle handle = mono_profiler_create(NULL);
 
+	n_calls = mmap(NULL, sizeof(*n_calls), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (n_calls == MAP_FAILED)
+		return;
 	is_selftest = strstr(description, ":selftest") != NULL;
 	mono_profiler_set_gc_event_callback(handle, on_gc_event);
 	mono_profiler_set_runtime_shutdown_end_callback(handle, on_end);

@@ -73,11 +73,11 @@ def embed(how):
     return build("embed", os.path.join(EXAMPLES, "embed.c"), how)
 
 
-def case(directory, name, how="shared", err=""):
+def case(directory, name, how="shared", err="", env=None):
     """Runs a case of embed_late; gives the recording's path and what was printed."""
     path = os.path.join(directory, "a.hs")
     exe = build("embed_late", os.path.join(SOURCE, "tests", "mono", "embed_late.c"), how)
-    result = run([exe, name, game(), path], cwd=directory, timeout=100)
+    result = run([exe, name, game(), path], cwd=directory, timeout=100, env=env)
     lines = result.out.splitlines()
     assert result.status == 0 and lines and lines[-1] == "done", "status %d\n%s%s" % (
         result.status, result.out, result.err)
@@ -153,6 +153,21 @@ def example_callback(directory):
         assert result.status == 0 and not result.err, result.err
         assert os.listdir(directory) == ["callback.hs"]
         check_levels(path)
+
+
+@test("fork=always: by a child, but not with a callback, nor after a late start")
+def by_fork(directory):
+    env = {"HEAPSHOT_OPTIONS": "fork=always"}
+    for more, wanted in (([], "child"), (["callback"], "output")):
+        path = os.path.join(directory, "a.hs")
+        result = run([embed("shared"), game(), path] + more, cwd=directory, env=env)
+        assert result.status == 0, result.err
+        assert_lines(result.err, 0 if wanted == "child" else 1, *([] if wanted == "child" else ["fork=always"]))
+        check_levels(path)
+        assert [snapshot["fork"] for snapshot in snapshots(path)] == [wanted] * 2
+        os.unlink(path)
+    path, _ = case(directory, "late", err="fork=always", env=env)
+    assert {snapshot["fork"] for snapshot in snapshots(path)} == {"unsafe"}
 
 
 @test("the example goes on where it cannot record")

@@ -79,7 +79,8 @@ def no_malloc(directory):
                  "Threads.exe come-and-go 20", "Ephemerons.exe live 5000", "Generics.exe several",
                  "Dynamic.exe collectible 50", "Strings.exe distinct 100000"):
         for options in (None, "output=a.hs,overwrite,snapshot=gc,strings=8,events=gc+types+jit+moves+counters+threads,quiet",
-                        "output=|cat >/dev/null,snapshot=gc,quiet"):
+                        "output=|cat >/dev/null,snapshot=gc,quiet",
+                        "output=a.hs,overwrite,snapshot=gc,fork=always,quiet"):
             # The module that counts is asked first, and last.
             for order in (("stopcount", "heapshot"), ("heapshot", "stopcount")):
                 modules = ["--profile=stopcount" if name == "stopcount" else "--profile=heapshot:" + (options or "")
