@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
  * Fuzzes everything that is read out of frames: puts the input's frames into a
- * recording in memory and runs each command that reads one over it.
+ * recording in memory and runs each command that reads one over it.  What they
+ * write is JSON where it should be, and safe on a terminal.
  */
 #define _GNU_SOURCE
 #include <sys/mman.h>
@@ -10,6 +11,7 @@
 #include "emit/frame.h"
 #include "schema/varint.h"
 #include "tests/fuzz/fuzz.h"
+#include "tests/fuzz/output_check.h"
 #include "tests/fuzz/records.h"
 
 #define STREAM      7u
@@ -59,16 +61,31 @@ static void write_frame(int fd, struct fuzz_input *input, uint64_t seq)
 
 static void run(const struct cli_command *command, const char *path, unsigned flags)
 {
-	char *words[5] = {NULL};
+	const bool is_json = (flags & RECORDS_JSON) && (command->options & CLI_JSON);
+	FILE *usual_out = stdout, *usual_error = stderr;
+	char *words[5] = {NULL}, *out = NULL, *messages = NULL;
+	size_t out_bytes = 0, message_bytes = 0;
 	int n = 0;
 
 	words[n++] = (char *)(uintptr_t)command->name;
-	if ((flags & RECORDS_JSON) && (command->options & CLI_JSON))
+	if (is_json)
 		words[n++] = (char *)(uintptr_t) "--json";
 	if ((flags & RECORDS_OBJECTS) && (command->options & CLI_OBJECTS))
 		words[n++] = (char *)(uintptr_t) "--objects";
 	words[n++] = (char *)(uintptr_t)path;
+	stdout = open_memstream(&out, &out_bytes);
+	stderr = open_memstream(&messages, &message_bytes);
+	FUZZ_CHECK(stdout && stderr);
 	FUZZ_CHECK(is_expected(command->run(command, n, words)));
+	FUZZ_CHECK(fclose(stdout) == 0 && fclose(stderr) == 0);
+	if (is_json || strcmp(command->name, "dump") == 0)
+		FUZZ_CHECK(output_is_json(out, out_bytes));
+	FUZZ_CHECK(output_is_safe(out, out_bytes));
+	FUZZ_CHECK(output_is_safe(messages, message_bytes));
+	free(out);
+	free(messages);
+	stdout = usual_out;
+	stderr = usual_error;
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -77,16 +94,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	const unsigned flags = (unsigned)fuzz_number(&input, 1);
 	const struct cli_command *command;
 	int fd = memfd_create("records", MFD_CLOEXEC);
-	static bool is_quiet;
 	char path[32];
 
-	/* What commands say is for nobody here; the fuzzer has its own standard error. */
-	if (!is_quiet) {
-		FUZZ_CHECK(freopen("/dev/null", "w", stdout));
-		stderr = fopen("/dev/null", "w");
-		FUZZ_CHECK(stderr);
-		is_quiet = true;
-	}
 	FUZZ_CHECK(fd >= 0);
 	for (uint64_t seq = 0; input.size && seq < RECORDS_MAX; seq++)
 		write_frame(fd, &input, seq);
