@@ -4,8 +4,11 @@ written from FORMAT.md alone."""
 import os
 import re
 import shutil
+import struct
 import subprocess
 import sys
+import time
+import uuid
 
 from harness import *
 
@@ -67,6 +70,48 @@ def records(directory):
                  "gc_moves", "jit_chunk", "gc_handle", "counter", "counter_sample", "static_storage", "snapshot_begin",
                  "snapshot_end", "root_batch", "object_batch", "end"):
         assert body in kinds, body + " is missing"
+
+
+@test("what header, images, collections, chunks, counters and threads say is so")
+def contents(directory):
+    options = "snapshot=gc,events=gc+types+jit+counters+threads"
+    path = os.path.join(directory, "a.hs")
+    before = time.time()
+    recorded = mono("Threads.exe collect 4", "output=%s,quiet,%s" % (path, options), cwd=directory)
+    after = time.time()
+    found = {}
+    for record in map(json.loads, heapshot("dump", path).out.splitlines()):
+        found.setdefault(record["record"], []).append(record)
+    header, = found["header"]
+    assert (header["version_major"], header["pid"], header["late_start"]) == (1, recorded.pid, False), header
+    assert before <= header["wall_start_unix_ns"] / 1e9 <= after, (before, header, after)
+    assert (header["word_bytes"], header["architecture"]) == (struct.calcsize("P"), os.uname().machine), header
+    assert header["runtime"].split()[1] in run(["mono", "--version"]).out, header
+    assert "snapshot=gc" in header["options"] and "Threads.exe collect 4" in header["command_line"], header
+    mvids = {image["name"]: image["mvid"] for image in found["image"]}
+    with open("/usr/lib/mono/4.5/mscorlib.dll", "rb") as file:
+        assert uuid.UUID(mvids["mscorlib"]).bytes_le in file.read()
+    assert "Threads" in mvids and found["domain"][-1]["name"] == "Threads.exe"
+    # Each stop of the world in the order that FORMAT.md gives, with one collection or more in it.
+    phases = " ".join(event["phase"] for event in found["gc_event"])
+    stop = (r"pre_stop_world pre_stop_world_locked post_stop_world( start end)* pre_start_world "
+            r"post_start_world post_start_world_unlocked")
+    assert re.fullmatch("%s( %s)*" % (stop, stop), phases), phases
+    assert {event["generation"] for event in found["gc_event"]} <= {0, 1}
+    assert all(chunk["size"] > 0 and chunk["address"] for chunk in found["jit_chunk"])
+    assert {state for state in (thread["state"] for thread in found["thread"])} >= {"started", "stopped"}
+    counters = {counter["id"]: counter for counter in found["counter"]}
+    values = {}
+    for sample in found["counter_sample"]:
+        for value in sample["value"]:
+            number = next(value[key] for key in ("signed_value", "unsigned_value", "double_value") if key in value)
+            values.setdefault(counters[value["counter"]]["name"], []).append(number)
+    # Those that the runtime calls monotonic never fall.
+    for counter in counters.values():
+        if counter["variance"] == "monotonic" and counter["name"] in values:
+            assert values[counter["name"]] == sorted(values[counter["name"]]), (counter, values[counter["name"]])
+    assert values["Working Set"][0] > 1 << 20, values["Working Set"]
+    assert {counter["section"] for counter in counters.values()} >= {"jit", "gc", "system"}
 
 
 def fnv1a(data):
