@@ -88,7 +88,7 @@ static void drive(void)
 	hs_sleep_ns(HS_NS_PER_MS);
 }
 
-/* SIGTERM: the last snapshot, the end of the recording, and then the signal takes its way. */
+/* SIGTERM or SIGINT: the last snapshot, the end of the recording, and then the signal takes its way. */
 static void on_term(void)
 {
 	const uint64_t end = hs_monotonic_ns() + TERM_WAIT_NS;

@@ -17,9 +17,9 @@ void hs_signals_install(void);
 /* What came since the last call. */
 bool hs_signals_take_request(void);
 bool hs_signals_take_term(void);
-/* Whether SIGTERM came and was not taken yet. */
+/* Whether SIGTERM or SIGINT came and was not taken yet. */
 bool hs_signals_has_term(void);
-/* Ends the process by SIGTERM, as if it had never been caught. */
+/* Ends the process by that signal, as if it had never been caught. */
 void hs_signals_raise_term(void);
 
 /* The socket: its path, or "" when there is none. */

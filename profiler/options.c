@@ -19,8 +19,8 @@ const struct hs_option hs_option_table[] = {
 	{"snapshot", HS_OPTION_WHEN, MEMBER(when), 0, 0, "WHEN[+WHEN...]",
 	 "shutdown term gc oom none", "shutdown+term",
 	 "when to take a snapshot: shutdown (the program ends, but not by an unhandled exception), "
-	 "term (SIGTERM), gc (each full collection), Ngc (every Nth collection), Nms or Ns (time), oom (an OutOfMemoryException is thrown), none; on demand "
-	 "always works"},
+	 "term (SIGTERM or SIGINT), gc (each full collection), Ngc (every Nth collection), Nms or Ns "
+	 "(time), oom (an OutOfMemoryException is thrown), none; on demand always works"},
 	{"at", HS_OPTION_AT, MEMBER(at_bytes), 0, 0, "SIZE", NULL, NULL,
 	 "one snapshot when the memory of the managed heap (with its free space and the nursery, "
 	 "mostly 4 MB) passes SIZE, the next at twice that, and so on"},

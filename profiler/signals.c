@@ -13,7 +13,7 @@
 #include "profiler/message.h"
 #include "profiler/recorder.h"
 
-static volatile sig_atomic_t has_request, has_term;
+static volatile sig_atomic_t has_request, has_term, term_number;
 
 static void on_request(int number)
 {
@@ -29,12 +29,17 @@ static void on_term(int number)
 {
 	const int saved = errno;
 
-	/* A forked child of the program has our handler but not our threads. */
-	if (getpid() != hs_recorder.pid || !hs_is_recording()) {
+	/*
+	 * A forked child of the program has our handler but not our threads.
+	 * Who presses ^C again does not want to wait.
+	 */
+	if (getpid() != hs_recorder.pid || !hs_is_recording() ||
+	    (number == SIGINT && term_number == SIGINT)) {
 		signal(number, SIG_DFL);
 		raise(number);
 		return;
 	}
+	term_number = number;
 	has_term = 1;
 	hs_wake(hs_recorder.wake_control);
 	errno = saved;
@@ -52,19 +57,29 @@ static void install(int number, void (*handler)(int))
 		hs_message("signal %d cannot be caught: %s", number, strerror(errno));
 }
 
+/* A program that handles the signal, or ignores it, ends in its own way. */
+static void install_term(int number)
+{
+	struct sigaction present;
+
+	if (sigaction(number, NULL, &present) == 0 && !(present.sa_flags & SA_SIGINFO) &&
+	    present.sa_handler == SIG_DFL)
+		install(number, on_term);
+}
+
 void hs_signals_install(void)
 {
 	const struct hs_options *options = &hs_recorder.options;
-	struct sigaction present;
 
 	if (!hs_recorder.has_control)
 		return;
 	if (options->signal)
 		install(options->signal, on_request);
-	/* A program that handles SIGTERM, or ignores it, ends in its own way. */
-	if ((options->when & HS_WHEN_TERM) && sigaction(SIGTERM, NULL, &present) == 0 &&
-	    !(present.sa_flags & SA_SIGINFO) && present.sa_handler == SIG_DFL)
-		install(SIGTERM, on_term);
+	if (options->when & HS_WHEN_TERM) {
+		term_number = 0;
+		install_term(SIGTERM);
+		install_term(SIGINT);
+	}
 }
 
 static bool take(volatile sig_atomic_t *flag)
@@ -92,12 +107,13 @@ bool hs_signals_take_term(void)
 
 void hs_signals_raise_term(void)
 {
+	const int number = term_number;
 	sigset_t term;
 
-	signal(SIGTERM, SIG_DFL);
-	kill(getpid(), SIGTERM);
+	signal(number, SIG_DFL);
+	kill(getpid(), number);
 	/* Should all other threads have it blocked, this one takes it. */
 	sigemptyset(&term);
-	sigaddset(&term, SIGTERM);
+	sigaddset(&term, number);
 	pthread_sigmask(SIG_UNBLOCK, &term, NULL);
 }

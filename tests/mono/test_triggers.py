@@ -48,6 +48,25 @@ def at_term(directory):
         check_file(path, (OK, INCOMPLETE))
 
 
+@test("snapshot=term: SIGINT too, unless it is ignored")
+def at_int(directory):
+    path = os.path.join(directory, "a.hs")
+    for handler, status in ((signal.SIG_DFL, 130), (signal.SIG_IGN, 143)):
+        process = start("Leak.exe forever 5", "output=%s,overwrite,quiet" % path, cwd=directory,
+                        preexec_fn=lambda: signal.signal(signal.SIGINT, handler))
+        process.stdout.readline()
+        time.sleep(0.3)
+        process.send_signal(signal.SIGINT)
+        if status == 143:
+            time.sleep(0.3)
+            assert process.poll() is None
+        else:
+            process.wait(30)
+        assert end(process, signal.SIGTERM).status == status
+        assert triggers(path) == ["term"], triggers(path)
+        check_file(path, (OK, INCOMPLETE))
+
+
 @test("snapshot=term: a blocked program ends all the same")
 def at_term_blocked(directory):
     path = os.path.join(directory, "a.hs")
