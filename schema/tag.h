@@ -23,6 +23,9 @@
 /* A later version's payload may be longer, up to here. */
 #define HS_TAG_PAYLOAD_MAX     4096
 
+/* Flag of a tag: numbers missing before it are of frames that a ring has dropped. */
+#define HS_TAG_FLAG_RING       1u
+
 /* Most bytes of one frame before compression. */
 #define HS_FRAME_RAW_MAX       (1u << 20)
 /* Most bytes of one encoded record. */
@@ -42,7 +45,7 @@ enum hs_frame_kind {
 struct hs_tag {
 	uint8_t version;
 	uint8_t kind;         /* enum hs_frame_kind; readers skip kinds they do not know */
-	uint16_t flags;       /* 0 in this version */
+	uint16_t flags;       /* HS_TAG_FLAG_ */
 	uint32_t stream;      /* random id of the recording */
 	uint32_t snapshot;    /* for the snapshot kinds, else 0 */
 	uint64_t seq;         /* number of the frame, from 0, without gaps */
