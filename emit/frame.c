@@ -46,7 +46,6 @@ size_t hs_frame_compress(uint8_t *out, size_t out_bytes, const uint8_t *raw, siz
 	if (LZ4F_isError(size))
 		return 0;
 	tag->version = HS_TAG_VERSION;
-	tag->flags = 0;
 	tag->compressed_bytes = (uint32_t)size;
 	tag->raw_bytes = (uint32_t)raw_bytes;
 	hs_tag_encode(tag, out);

@@ -17,8 +17,8 @@ size_t hs_frame_bound(size_t raw_bytes);
 
 /*
  * Compresses RAW_BYTES (1 to HS_FRAME_RAW_MAX) bytes at RAW into OUT.  The
- * caller fills the tag's kind, stream, snapshot, seq and time; the rest is set
- * here.  Returns the bytes written at OUT, or 0 when RAW_BYTES is out of range
+ * caller fills the tag's kind, flags, stream, snapshot, seq and time; the rest is
+ * set here.  Returns the bytes written at OUT, or 0 when RAW_BYTES is out of range
  * or OUT_BYTES is below the bound.
  */
 size_t hs_frame_compress(uint8_t *out, size_t out_bytes, const uint8_t *raw, size_t raw_bytes,

@@ -38,6 +38,7 @@ struct buffer {
 struct hs_stream {
 	struct hs_sink *sink;
 	uint32_t id;
+	uint16_t tag_flags;
 	uint32_t snapshot;
 	size_t limit; /* bytes of records a frame is flushed at */
 	size_t room;  /* bytes of records a buffer can hold, >= limit */
@@ -84,6 +85,7 @@ struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *co
 	*stream = (struct hs_stream){
 		.sink = config->sink,
 		.id = config->id,
+		.tag_flags = config->tag_flags,
 		.limit = frame_bytes - FRAME_START_MAX,
 		.room = raw - FRAME_START_MAX,
 	};
@@ -189,6 +191,7 @@ static int flush_buffer(struct hs_stream *stream, struct buffer *buffer, uint64_
 {
 	struct hs_tag tag = {
 		.kind = (uint8_t)buffer->kind,
+		.flags = stream->tag_flags,
 		.stream = stream->id,
 		.snapshot = buffer->snapshot,
 		.seq = stream->seq,

@@ -24,6 +24,7 @@ struct hs_stream;
 
 struct hs_stream_config {
 	uint32_t id;          /* random id of the recording */
+	uint16_t tag_flags;   /* of all of its tags */
 	size_t frame_bytes;   /* raw bytes a frame is flushed at, 64 KB to 1 MB */
 	struct hs_sink *sink; /* borrowed */
 };
