@@ -232,6 +232,7 @@ static void put_json_summary(struct timeline *line)
 	json_put_unsigned(json, "markers", line->n_markers);
 	json_put_unsigned(json, "threads", line->n_threads);
 	json_put_unsigned(json, "lost", line->n_lost);
+	json_put_unsigned(json, "dropped_frames", summary->n_dropped);
 	json_put_unsigned(json, "other", line->n_other);
 	json_end(json, '}');
 	json_end(json, '}');

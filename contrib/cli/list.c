@@ -10,7 +10,8 @@
 #include "contrib/cli/recording.h"
 #include "contrib/cli/text.h"
 
-static void put_json(const struct heapshot_snapshot *snapshots, size_t n)
+static void put_json(const struct heapshot_snapshot *snapshots, size_t n,
+		     const struct heapshot_summary *summary)
 {
 	struct json json = {0};
 	size_t i;
@@ -43,6 +44,9 @@ static void put_json(const struct heapshot_snapshot *snapshots, size_t n)
 		json_end(&json, '}');
 	}
 	json_end(&json, ']');
+	json_put_bool(&json, "ring", summary->is_ring);
+	json_put_unsigned(&json, "dropped_frames", summary->n_dropped);
+	json_put_unsigned(&json, "unkept_name_frames", summary->n_unkept);
 	json_end(&json, '}');
 	json_line(&json);
 }
@@ -95,7 +99,7 @@ static void put_table(const struct recording *recording, const struct heapshot_s
 	const struct heapshot_header *header = heapshot_reader_header(recording->reader);
 	const struct heapshot_summary *summary = heapshot_reader_summary(recording->reader);
 	struct text_table table = {.align = "rrrrrrrllll"};
-	char wall[TEXT_NUMBER_BYTES], number[TEXT_NUMBER_BYTES];
+	char wall[TEXT_NUMBER_BYTES], number[TEXT_NUMBER_BYTES], dropped[TEXT_NUMBER_BYTES];
 	size_t i;
 
 	text_put_masked(stdout, recording->path);
@@ -107,12 +111,22 @@ static void put_table(const struct recording *recording, const struct heapshot_s
 		text_put_masked(stdout, header->runtime);
 	}
 	printf(", %s bytes\n", text_number(number, heapshot_reader_size_bytes(recording->reader)));
-	if (n_all == 0) {
+	if (summary->is_ring)
+		printf("a ring of %s frames; %s older ones were dropped",
+		       text_number(number, summary->n_frames),
+		       text_number(dropped, summary->n_dropped));
+	if (summary->is_ring && summary->n_unkept != 0)
+		printf("; %s frames of names found no lasting place, a larger ring has one",
+		       text_number(number, summary->n_unkept));
+	if (summary->is_ring)
+		putchar('\n');
+	if (n_all == 0 && !summary->is_ring) {
 		printf("no snapshots%s", *summary->end_note ? ": " : "");
 		text_put_masked(stdout, summary->end_note);
 		putchar('\n');
-		return;
 	}
+	if (n_all == 0)
+		return;
 	text_table_measure(&table, titles);
 	for (i = 0; i < n; i++)
 		put_row(&table, &snapshots[i], true);
@@ -142,11 +156,12 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
 	if (arguments.has_limit && arguments.limit != 0 && arguments.limit < n)
 		n = (size_t)arguments.limit;
 	if (arguments.is_json)
-		put_json(snapshots, n);
+		put_json(snapshots, n, heapshot_reader_summary(recording.reader));
 	else
 		put_table(&recording, snapshots, n, n_all);
-	/* A recording that was cut before its first whole snapshot has nothing to show. */
+	/* A recording that was cut before its first whole snapshot has nothing to show; a ring never has one. */
 	if (!heapshot_reader_summary(recording.reader)->has_end &&
+	    !heapshot_reader_summary(recording.reader)->is_ring &&
 	    heapshot_reader_last_snapshot(recording.reader, 1) == NULL)
 		recording.status = CLI_INCOMPLETE;
 	return recording_close(&recording, CLI_OK);

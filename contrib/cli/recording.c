@@ -130,6 +130,10 @@ void recording_describe(const struct heapshot_issue *issue, char *text, size_t s
 	case HEAPSHOT_ISSUE_NO_HEADER:
 		snprintf(text, size, "damaged: the file header is lost; 8-byte words are assumed");
 		return;
+	case HEAPSHOT_ISSUE_DROPPED:
+		snprintf(text, size, "a ring: %" PRIu64 " older frame%s dropped for newer ones",
+			 issue->frames, issue->frames == 1 ? " was" : "s were");
+		return;
 	}
 	snprintf(text, size, "issue %d at offset %" PRIu64, (int)issue->kind, issue->offset);
 }

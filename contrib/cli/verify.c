@@ -106,6 +106,8 @@ static int judge_issue(const struct heapshot_issue *issue)
 	if (recording_is_damage(issue))
 		return CLI_DAMAGED;
 	switch (issue->kind) {
+	case HEAPSHOT_ISSUE_DROPPED:
+		return CLI_OK;
 	case HEAPSHOT_ISSUE_TRUNCATED:
 	case HEAPSHOT_ISSUE_NO_END:
 	case HEAPSHOT_ISSUE_GAP:
@@ -119,7 +121,8 @@ static const char *issue_name(enum heapshot_issue_kind kind)
 {
 	static const char *const names[] = {
 		"unknown",    "truncated", "no_end",   "damaged",          "bad_frame", "refused",
-		"bad_record", "gap",       "trailing", "second_recording", "no_header"};
+		"bad_record", "gap",       "trailing", "second_recording", "no_header",
+		"dropped"};
 
 	return (size_t)kind < sizeof(names) / sizeof(*names) ? names[kind] : names[0];
 }
@@ -247,6 +250,8 @@ static int verify_all(struct findings *findings, const struct cli_arguments *arg
 	if (findings->is_json) {
 		json_put_unsigned(json, "frames",
 				  heapshot_reader_summary(recording->reader)->n_frames);
+		json_put_unsigned(json, "dropped_frames",
+				  heapshot_reader_summary(recording->reader)->n_dropped);
 		json_put_unsigned(json, "unknown_frames", unknown.frames);
 		json_put_unsigned(json, "unknown_records", unknown.records);
 		json_put_unsigned(json, "unknown_fields", unknown.fields);

@@ -16,13 +16,8 @@ static uint32_t get32(const uint8_t *in)
 	       (uint32_t)in[3] << 24;
 }
 
-/*
- * Decodes the tag at OFFSET.  Returns its length, 0 when the file ends inside
- * what may be a tag, -1 when there is none; *skip is the length of another
- * skippable frame (padding), which holds nothing for us.
- */
-static int read_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag,
-		    uint64_t *skip, enum heapshot_read_result *result)
+int hs_frame_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag, uint64_t *skip,
+		 enum heapshot_read_result *result)
 {
 	uint8_t buffer[8 + HS_TAG_PAYLOAD_MAX];
 	ssize_t n = hs_source_read(&reader->source, offset, buffer, TAG_READ_BYTES);
@@ -90,7 +85,7 @@ enum heapshot_read_result hs_frame_find(struct heapshot_reader *reader, uint64_t
 			if (here >= to)
 				break;
 			if (memcmp(p, magic, sizeof(magic)) == 0 &&
-			    read_tag(reader, here, &tag, &skip, &result) > 0 &&
+			    hs_frame_tag(reader, here, &tag, &skip, &result) > 0 &&
 			    (!reader->has_stream || tag.stream == reader->summary.stream)) {
 				*found = here;
 				goto out;
@@ -169,7 +164,11 @@ static enum heapshot_read_result cut(struct heapshot_reader *reader, struct hs_c
 static void note_gap(struct heapshot_reader *reader, struct hs_cursor *cursor,
 		     const struct hs_tag *tag)
 {
-	if (cursor->has_seq && tag->seq != cursor->next_seq && !cursor->is_quiet) {
+	/* What a ring has dropped is no damage, however many gaps it makes. */
+	if ((tag->flags & HS_TAG_FLAG_RING) && tag->seq >= cursor->next_seq) {
+		if (!cursor->is_quiet)
+			reader->summary.n_dropped += tag->seq - cursor->next_seq;
+	} else if (cursor->has_seq && tag->seq != cursor->next_seq && !cursor->is_quiet) {
 		struct heapshot_issue issue = {
 			.kind = HEAPSHOT_ISSUE_GAP,
 			.offset = cursor->offset,
@@ -204,7 +203,7 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 				return result;
 			continue;
 		}
-		length = read_tag(reader, here, &tag, &skip, &result);
+		length = hs_frame_tag(reader, here, &tag, &skip, &result);
 		if (result != HEAPSHOT_READ_OK)
 			return result;
 		if (skip > 0 && skip <= end - here) {
@@ -221,9 +220,7 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 			     NULL);
 			cursor->offset = end;
 			return HEAPSHOT_READ_END;
-		} else if (tag.raw_bytes > HS_FRAME_RAW_MAX || tag.raw_bytes == 0 ||
-			   tag.compressed_bytes > HS_FRAME_COMPRESSED_MAX ||
-			   tag.compressed_bytes == 0) {
+		} else if (!hs_is_tag_good(&tag)) {
 			note(reader, cursor, HEAPSHOT_ISSUE_REFUSED, here, (uint64_t)length, &tag,
 			     "the tag states a size that is not allowed");
 			cursor->offset = here + (uint64_t)length;

@@ -104,6 +104,9 @@ HEAPSHOT_READER_API void heapshot_reader_set_memory(struct heapshot_reader *read
  * All three ways to open read the tags of the whole recording and the frames
  * that begin and end its snapshots, but no bodies of snapshots.
  *
+ * A ring file (see FORMAT.md) is read as a recording with its frames in order;
+ * offsets then count in what is read, not in the file.
+ *
  * Returns OK also when parts are damaged or the end is missing: see the issues.
  * NOT_RECORDING, WRONG_VERSION, IO, MEMORY as above; TRUNCATED when not even
  * the first frame is whole.
@@ -161,6 +164,9 @@ struct heapshot_summary {
 	bool has_end;                 /* the recording ended in order */
 	uint32_t end_reason;          /* EndReason of heapshot.proto */
 	const char *end_note;         /* never NULL */
+	bool is_ring;                 /* the file is a ring: frames are read in order */
+	uint64_t n_dropped;           /* frames that a ring has dropped for newer ones */
+	uint64_t n_unkept;            /* frames of names that a ring had no lasting room for */
 };
 
 HEAPSHOT_READER_API const struct heapshot_summary *
@@ -176,7 +182,8 @@ enum heapshot_issue_kind {
 	HEAPSHOT_ISSUE_GAP = 7,        /* frames are missing from the numbering */
 	HEAPSHOT_ISSUE_TRAILING = 8,   /* bytes behind the end of the recording */
 	HEAPSHOT_ISSUE_SECOND = 9,     /* another recording begins here; it is not read */
-	HEAPSHOT_ISSUE_NO_HEADER = 10  /* the file header was lost */
+	HEAPSHOT_ISSUE_NO_HEADER = 10, /* the file header was lost */
+	HEAPSHOT_ISSUE_DROPPED = 11    /* a ring has dropped frames for newer ones; no damage */
 };
 
 struct heapshot_issue {

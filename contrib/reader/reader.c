@@ -50,6 +50,7 @@ void heapshot_reader_free(struct heapshot_reader *reader)
 	free(reader->raw.data);
 	free(reader->batch_memory);
 	LZ4F_freeDecompressionContext(reader->lz4);
+	hs_ring_close(reader);
 	hs_source_close(&reader->source);
 	free(reader);
 }
@@ -70,6 +71,9 @@ static enum heapshot_read_result scan(struct heapshot_reader *reader)
 {
 	enum heapshot_read_result result;
 
+	result = hs_ring_open(reader);
+	if (result != HEAPSHOT_READ_OK)
+		return result;
 	reader->is_open = true;
 	result = hs_scan(reader);
 	heapshot_reader_rewind(reader, NULL);
@@ -117,7 +121,7 @@ enum heapshot_read_result heapshot_reader_open_callback(struct heapshot_reader *
 
 uint64_t heapshot_reader_size_bytes(const struct heapshot_reader *reader)
 {
-	return reader->source.size;
+	return reader->ring.is_on ? reader->ring.file.size : reader->source.size;
 }
 
 const struct heapshot_header *heapshot_reader_header(const struct heapshot_reader *reader)

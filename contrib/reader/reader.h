@@ -116,9 +116,25 @@ struct hs_buffer {
 	size_t room;
 };
 
+/* A ring file, which is read as if its frames stood in the order of their numbers. */
+struct hs_ring_piece {
+	uint64_t seq;
+	uint64_t at;    /* in the file */
+	uint64_t start; /* in what is read */
+	uint32_t bytes; /* tag and frame */
+	bool is_name;   /* metadata, which outlives what goes round */
+};
+struct hs_ring_view {
+	bool is_on;
+	struct hs_source file; /* the bytes as they are */
+	struct hs_ring_piece *pieces;
+	size_t n, room;
+};
+
 struct heapshot_reader {
 	struct hs_memory memory;
 	struct hs_source source;
+	struct hs_ring_view ring;
 	bool is_open;
 	char error[320];
 	int saved_errno;
@@ -160,6 +176,21 @@ enum heapshot_read_result hs_fail_io(struct heapshot_reader *reader, int error);
 /* Adds an issue, unless the same one was met before. */
 void hs_issue(struct heapshot_reader *reader, const struct heapshot_issue *issue);
 
+/*
+ * Decodes the tag at OFFSET.  Returns its length, 0 when the file ends inside
+ * what may be a tag, -1 when there is none; *skip is the length of another
+ * skippable frame (padding), which holds nothing for us.
+ */
+int hs_frame_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag, uint64_t *skip,
+		 enum heapshot_read_result *result);
+
+/* Whether what a tag states of its frame is allowed. */
+static inline bool hs_is_tag_good(const struct hs_tag *tag)
+{
+	return tag->raw_bytes != 0 && tag->raw_bytes <= HS_FRAME_RAW_MAX &&
+	       tag->compressed_bytes != 0 && tag->compressed_bytes <= HS_FRAME_COMPRESSED_MAX;
+}
+
 /* The next tag on the way of CURSOR. */
 enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct hs_cursor *cursor,
 					struct heapshot_frame *frame);
@@ -167,6 +198,10 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 /* Position of the next valid tag in [from, to); TO when there is none. */
 enum heapshot_read_result hs_frame_find(struct heapshot_reader *reader, uint64_t from, uint64_t to,
 					uint64_t *found);
+
+/* Where the source is a ring file: puts its frames in order.  OK for all other files. */
+enum heapshot_read_result hs_ring_open(struct heapshot_reader *reader);
+void hs_ring_close(struct heapshot_reader *reader);
 
 /* Reads the tags of the whole file, the header, and begins and ends of snapshots. */
 enum heapshot_read_result hs_scan(struct heapshot_reader *reader);

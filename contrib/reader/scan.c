@@ -353,6 +353,14 @@ enum heapshot_read_result hs_scan(struct heapshot_reader *reader)
 		return not_recording(reader);
 	if (!reader->has_header)
 		assume_header(reader);
+	if (reader->summary.n_dropped > 0) {
+		struct heapshot_issue issue = {
+			.kind = HEAPSHOT_ISSUE_DROPPED,
+			.frames = reader->summary.n_dropped,
+		};
+
+		hs_issue(reader, &issue);
+	}
 	if (!reader->summary.has_end) {
 		struct heapshot_issue issue = {
 			.kind = HEAPSHOT_ISSUE_NO_END,
