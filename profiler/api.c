@@ -11,10 +11,10 @@
 #include <mono/metadata/appdomain.h>
 
 #include "profiler/events.h"
-#include "profiler/fork.h"
 #include "profiler/heapshot.h"
 #include "profiler/module.h"
 #include "profiler/request.h"
+#include "profiler/ring.h"
 
 static _Thread_local char last_error[512];
 
@@ -99,24 +99,34 @@ int heapshot_mark(const char *label)
 
 int heapshot_flush(void)
 {
-	uint64_t end, rounds;
-
-	if (!hs_is_recording())
+	switch (hs_flush(NULL)) {
+	case 0:
+		return HEAPSHOT_OK;
+	case -ETIMEDOUT:
+		return fail(HEAPSHOT_TIMED_OUT, "the output did not take the events in time");
+	default:
 		return fail(HEAPSHOT_NOT_RECORDING, "nothing is being recorded");
-	/* Until then the output is the child's. */
-	hs_fork_wait(HS_FORK_QUEUE_NS);
-	end = hs_monotonic_ns() + HS_NS_PER_S;
-	rounds = atomic_load(&hs_recorder.n_writer_rounds);
-	/* The round under way may have passed our last record: the one after it has not. */
-	while (atomic_load(&hs_recorder.n_writer_rounds) < rounds + 2) {
-		hs_wake(hs_recorder.wake_writer);
-		hs_sleep_ns(HS_NS_PER_MS);
-		if (!hs_is_recording())
-			return fail(HEAPSHOT_NOT_RECORDING, "the output failed");
-		if (hs_monotonic_ns() > end)
-			return fail(HEAPSHOT_TIMED_OUT, "the output did not take the events in time");
 	}
-	return HEAPSHOT_OK;
+}
+
+int64_t heapshot_flush_ring(const char *path)
+{
+	char message[sizeof last_error];
+	uint64_t n_dropped;
+	int64_t result = hs_ring_write_out(path, &n_dropped, message, sizeof message);
+
+	if (result >= 0)
+		return result;
+	switch (result) {
+	case -ENOTCONN:
+		return fail(HEAPSHOT_NOT_RECORDING, message);
+	case -EBUSY:
+		return fail(HEAPSHOT_BUSY, message);
+	case -ETIMEDOUT:
+		return fail(HEAPSHOT_TIMED_OUT, message);
+	default:
+		return fail(HEAPSHOT_REFUSED, message);
+	}
 }
 
 int heapshot_stop(void)

@@ -7,12 +7,12 @@
 #include <errno.h>
 
 #include "profiler/drain.h"
+#include "profiler/ring.h"
 
 int hs_drain_put(struct hs_draining *drain, enum hs_frame_kind kind,
 		 const struct hs_log_entry *entry, Heapshot__Record *record)
 {
-	return hs_stream_put(hs_recorder.stream, kind, hs_since_start(entry->time_ns), record,
-			     drain->deadline_ns);
+	return hs_record_put(kind, hs_since_start(entry->time_ns), record, drain->deadline_ns);
 }
 
 static hs_drain_entry *const drains[] = {

@@ -16,6 +16,7 @@
 
 #include "profiler/header.h"
 #include "profiler/recorder.h"
+#include "profiler/ring.h"
 #include "profiler/text.h"
 
 /* The arguments of the process, joined by blanks. */
@@ -78,10 +79,11 @@ int hs_header_put(void)
 	if (command.text)
 		header.command_line = command.text;
 	header.late_start = hs_recorder.is_late;
-	error = hs_stream_put(hs_recorder.stream, HS_FRAME_METADATA, 0, &record, 0);
+	error = hs_record_put(HS_FRAME_METADATA, 0, &record, 0);
 	free(command.text);
 	free(options.text);
 	/* At once, so that the file is a recording from its first moment. */
+	hs_ring_flush();
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_METADATA, 0);
 }
 
@@ -115,7 +117,7 @@ int hs_end_put(Heapshot__EndReason reason, uint64_t deadline_ns)
 	end.snapshots = atomic_load(&hs_recorder.n_snapshots);
 	if (why)
 		end.note = (char *)(uintptr_t)why;
-	error = hs_stream_put(hs_recorder.stream, HS_FRAME_END, hs_since_start(hs_monotonic_ns()),
-			      &record, deadline_ns);
+	error = hs_record_put(HS_FRAME_END, hs_since_start(hs_monotonic_ns()), &record, deadline_ns);
+	hs_ring_flush();
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_END, deadline_ns);
 }

@@ -54,7 +54,7 @@ HEAPSHOT_API uint32_t heapshot_version(void);
  */
 enum heapshot_result {
 	HEAPSHOT_OK = 0,
-	/* Options: unknown, or a bad value. Output: cannot be opened. A recording runs already. */
+	/* Options: unknown, or a bad value. Output: cannot be written. A recording runs already. */
 	HEAPSHOT_REFUSED = -1,
 	/* Nothing is being recorded: never started, stopped, or the output failed. */
 	HEAPSHOT_NOT_RECORDING = -2,
@@ -146,6 +146,15 @@ HEAPSHOT_API int heapshot_mark(const char *label);
  * Any thread.  HEAPSHOT_OK, NOT_RECORDING or TIMED_OUT.
  */
 HEAPSHOT_API int heapshot_flush(void);
+
+/*
+ * Writes what the flight recorder (option `ring`) holds to PATH, a recording of
+ * its own with header, names and the newest events; an earlier recording of
+ * that name becomes PATH.old.  Waits for it, at most 30 seconds.  Any thread.
+ * Returns the number of frames written; HEAPSHOT_NOT_RECORDING, BUSY (another
+ * one is being written), TIMED_OUT, or REFUSED: no ring, or PATH cannot be written.
+ */
+HEAPSHOT_API int64_t heapshot_flush_ring(const char *path);
 
 /*
  * Ends the recording and closes the output; waits for a child that writes a

@@ -6,6 +6,7 @@
 
 #include "profiler/losses.h"
 #include "profiler/recorder.h"
+#include "profiler/ring.h"
 
 static const char *const reasons[] = {
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS] = "the log was full",
@@ -34,8 +35,8 @@ int hs_losses_put(uint64_t deadline_ns)
 		loss.kind = (Heapshot__LossKind)kind;
 		loss.count = n;
 		loss.reason = (char *)(uintptr_t)reasons[kind];
-		error = hs_stream_put(hs_recorder.stream, HS_FRAME_EVENTS,
-				      hs_since_start(hs_monotonic_ns()), &record, deadline_ns);
+		error = hs_record_put(HS_FRAME_EVENTS, hs_since_start(hs_monotonic_ns()), &record,
+				      deadline_ns);
 		if (error)
 			return error;
 		atomic_fetch_sub(&hs_recorder.lost[kind], n);

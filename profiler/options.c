@@ -44,8 +44,9 @@ const struct hs_option hs_option_table[] = {
 	 "auto",
 	 "whether a forked child writes a snapshot while the program goes on; auto: where the output is "
 	 "a file, the heap is large, and the program does not end anyway"},
-	{"ring", HS_OPTION_LATER, 0, 0, 0, "SIZE", NULL, NULL,
-	 "flight recorder (not in this version)"},
+	{"ring", HS_OPTION_SIZE, MEMBER(ring_bytes), 1u << 20, 1u << 30, "SIZE", NULL, NULL,
+	 "flight recorder: events go to OUTPUT.ring, a file of SIZE bytes that keeps the newest of them "
+	 "and all names, and survives any end of the process; snapshots go to the output"},
 	{"methods", HS_OPTION_METHODS, MEMBER(methods_code), 0, 0, "code", "code", NULL,
 	 "events=methods, with the IL and the native code of each method"},
 	{"strict", HS_OPTION_FLAG, MEMBER(strict), 0, 0, NULL, NULL, NULL,

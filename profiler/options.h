@@ -59,6 +59,7 @@ struct hs_options {
 	uint32_t at_percent;
 	int signal;                         /* 0: off */
 	uint64_t memory_bytes;
+	uint64_t ring_bytes;                /* 0: no flight recorder */
 	uint64_t max_snapshots;             /* 0: no limit */
 	uint64_t max_size_bytes;            /* 0: no limit */
 	uint64_t strings;                   /* characters; 0: off */

@@ -227,3 +227,18 @@ bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char
 	hs_options_one_line(message);
 	return false;
 }
+
+bool hs_output_open_path(struct hs_sink *sink, const char *path, char *used, size_t used_bytes,
+			 char *message, size_t message_bytes)
+{
+	/* Room for the number of our process. */
+	if (strlen(path) + 16 >= used_bytes) {
+		snprintf(message, message_bytes, "the file's name is too long");
+		return false;
+	}
+	strcpy(used, path);
+	if (open_path(sink, used, used_bytes, false, message, message_bytes))
+		return true;
+	hs_options_one_line(message);
+	return false;
+}

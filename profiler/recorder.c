@@ -24,6 +24,7 @@
 #include "profiler/output.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
+#include "profiler/ring.h"
 #include "profiler/strings.h"
 
 #define ROOT_BYTES      ((size_t)256 << 10)
@@ -55,6 +56,7 @@ static struct division divide(const struct hs_options *options)
 		division.total_bytes = pages(hs_log_bytes(division.log_cells)) +
 				       pages(hs_stream_bytes(division.frame_bytes)) +
 				       pages(hs_batch_encoder_bytes()) + ROOT_BYTES + EPHEMERON_BYTES +
+				       (options->ring_bytes ? pages(hs_ring_memory_bytes()) : 0) +
 				       (options->strings ? HS_STRINGS_BYTES : 0);
 		if (division.total_bytes + hs_log_bytes(division.log_cells) > options->memory_bytes)
 			break;
@@ -93,6 +95,8 @@ static bool reserve_memory(void)
 			     sizeof(void *));
 	hs_ephemeron_encoder_init(&hs_recorder.ephemeron_encoder, take(EPHEMERON_BYTES),
 				  EPHEMERON_BYTES, sizeof(void *));
+	if (hs_recorder.options.ring_bytes)
+		hs_ring_reserve(take(hs_ring_memory_bytes()));
 	if (hs_recorder.options.strings)
 		hs_recorder.strings = take(HS_STRINGS_BYTES);
 	return true;
@@ -198,8 +202,10 @@ static void release(void)
 /* A forked child of the program has no writer, and the output is its parent's. */
 static void in_forked_child(void)
 {
-	if (atomic_exchange(&hs_recorder.state, HS_STATE_OFF) != HS_STATE_OFF)
+	if (atomic_exchange(&hs_recorder.state, HS_STATE_OFF) != HS_STATE_OFF) {
 		hs_sink_forget(&hs_recorder.sink);
+		hs_ring_close();
+	}
 	hs_fork_forget();
 	/* Threads that were inside are not here. */
 	atomic_store(&hs_n_inside, 0);
@@ -264,6 +270,7 @@ static bool clear_earlier(void)
 			pthread_join(hs_recorder.control, NULL);
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_MS);
 	}
+	hs_ring_close();
 	hs_types_free(&hs_recorder.types);
 	hs_ranges_free(&hs_recorder.ranges);
 	hs_chunks_free(&hs_recorder.chunks);
@@ -309,6 +316,12 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 			 hs_recorder.memory_bytes);
 		return HS_START_REFUSED;
 	}
+	if (hs_recorder.options.ring_bytes &&
+	    (start->callback || strchr("|#", *hs_recorder.options.output))) {
+		snprintf(message, size, "option 'ring' needs a file as output");
+		release();
+		return HS_START_REFUSED;
+	}
 	if (start->callback) {
 		hs_sink_open_callback(&hs_recorder.sink, start->callback, start->user_data);
 		snprintf(hs_recorder.output, sizeof hs_recorder.output, "the callback");
@@ -319,6 +332,14 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 		return HS_START_REFUSED;
 	}
 	spare_addresses();
+	if (!hs_ring_open(message, size)) {
+		/* Nothing is in it yet. */
+		if (hs_recorder.sink.is_regular)
+			unlink(hs_recorder.output);
+		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
+		release();
+		return HS_START_REFUSED;
+	}
 	error = hs_header_put();
 	if (error && error != -EAGAIN) {
 		snprintf(message, size, "cannot write %s: %s", hs_recorder.output, strerror(-error));
@@ -326,6 +347,7 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 	}
 	if (!is_good || !start_threads(message, size)) {
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
+		hs_ring_close();
 		release();
 		return HS_START_REFUSED;
 	}

@@ -205,6 +205,14 @@ void hs_recorder_begin(void);
  */
 void hs_recorder_end(Heapshot__EndReason reason);
 
+/*
+ * Brings all events so far to the output, or into the ring, and waits for it,
+ * at most a second behind a child that writes a snapshot; calls DRIVE (NULL:
+ * none) meanwhile.  Any thread but the
+ * writer.  0, -ENOTCONN nothing is being recorded, -ETIMEDOUT.
+ */
+int hs_flush(void (*drive)(void));
+
 /* writer.c, control.c */
 void *hs_writer_main(void *unused);
 void *hs_control_main(void *unused);

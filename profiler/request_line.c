@@ -12,11 +12,11 @@
 static const struct {
 	const char *word;
 	enum hs_command command;
-	bool has_label;
+	bool has_rest;
 } commands[] = {
 	{"take", HS_COMMAND_TAKE, true},
 	{"stats", HS_COMMAND_STATS, true},
-	{"flush", HS_COMMAND_FLUSH, false},
+	{"flush", HS_COMMAND_FLUSH, true},
 	{"status", HS_COMMAND_STATUS, false},
 };
 
@@ -52,7 +52,7 @@ enum hs_command hs_request_line_parse(const char *line, const char **label)
 			continue;
 		if (!line[length])
 			return commands[i].command;
-		if (!commands[i].has_label)
+		if (!commands[i].has_rest)
 			break;
 		*label = line + length + 1;
 		return commands[i].command;

@@ -3,7 +3,7 @@
  * The language of the control socket, apart from the socket: a request is one
  * line of text, a word and what belongs to it.
  *
- *     take [LABEL]    stats [LABEL]    flush    status
+ *     take [LABEL]    stats [LABEL]    flush [PATH]    status
  */
 #ifndef HEAPSHOT_PROFILER_REQUEST_LINE_H
 #define HEAPSHOT_PROFILER_REQUEST_LINE_H
@@ -38,7 +38,7 @@ enum hs_command {
 	HS_COMMAND_STATUS,
 };
 
-/* What a whole line asks for; *label points into it, and is never NULL. */
+/* What a whole line asks for; *label, or the path, points into it, and is never NULL. */
 enum hs_command hs_request_line_parse(const char *line, const char **label);
 
 #endif

@@ -20,6 +20,7 @@
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/request_line.h"
+#include "profiler/ring.h"
 
 /* Longest wait for a client's line, and for its snapshot. */
 #define LINE_WAIT_MS 1000
@@ -227,6 +228,31 @@ static void take(int client, const char *label, bool is_stats_only, void (*drive
 		dprintf(client, "error %s\n", text_of(result));
 }
 
+static void flush(int client, void (*drive)(void))
+{
+	int error = hs_flush(drive);
+
+	if (error)
+		dprintf(client, "error %s\n", error == -ETIMEDOUT ?
+							"the output did not take the events in time" :
+							text_of(error));
+	else
+		dprintf(client, hs_ring_is_on() ? "ok ring %s\n" : "ok\n", hs_ring_path());
+}
+
+static void write_out_ring(int client, const char *path)
+{
+	char message[HS_OPTIONS_VALUE_MAX + 256];
+	uint64_t n_dropped;
+	int64_t n = hs_ring_write_out(path, &n_dropped, message, sizeof message);
+
+	if (n < 0)
+		dprintf(client, "error %s\n", message);
+	else
+		dprintf(client, "ok %llu %llu %s\n", (unsigned long long)n,
+			(unsigned long long)n_dropped, message);
+}
+
 static void answer(int client, const char *line, void (*drive)(void))
 {
 	const char *label;
@@ -238,8 +264,10 @@ static void answer(int client, const char *line, void (*drive)(void))
 		take(client, label, command == HS_COMMAND_STATS, drive);
 		break;
 	case HS_COMMAND_FLUSH:
-		hs_wake(hs_recorder.wake_writer);
-		dprintf(client, "ok\n");
+		if (*label)
+			write_out_ring(client, label);
+		else
+			flush(client, drive);
 		break;
 	case HS_COMMAND_STATUS:
 		dprintf(client, "ok %s to %s, %llu snapshots, %llu lost records\n",

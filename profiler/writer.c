@@ -19,6 +19,7 @@
 #include "profiler/message.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
+#include "profiler/ring.h"
 
 /* A slow reader is waited for in slices, so that the collecting thread gets its turn. */
 #define SLICE_NS (20 * HS_NS_PER_MS)
@@ -36,6 +37,7 @@ static int write_out(uint64_t deadline_ns)
 		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_METADATA, deadline_ns);
 	if (!error)
 		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_EVENTS, deadline_ns);
+	hs_ring_flush();
 	return error;
 }
 
@@ -60,6 +62,7 @@ static const char *advice_of(int error)
 static void refuse_requests(void)
 {
 	hs_request_refuse_all(atomic_load(&hs_recorder.is_limit_reached) ? -EDQUOT : -ENOTCONN);
+	hs_ring_refuse(-ENOTCONN);
 }
 
 /* The output failed: recording ends here, the program goes on. */
@@ -85,8 +88,15 @@ static bool is_failure(int error)
 /* While a child writes we can but make room in the log. */
 static void step_beside_child(void)
 {
+	static uint64_t flushed_ns;
+
 	hs_fork_poll();
 	hs_drain(0);
+	/* The ring is not the child's. */
+	if (hs_monotonic_ns() - flushed_ns >= HS_FLUSH_NS) {
+		hs_ring_flush();
+		flushed_ns = hs_monotonic_ns();
+	}
 }
 
 static int poll_ms(void)
@@ -96,6 +106,8 @@ static int poll_ms(void)
 
 static void step(void)
 {
+	/* What was logged before it was asked for is in it. */
+	const bool is_asked = hs_ring_is_asked();
 	int error;
 
 	if (atomic_load(&hs_recorder.is_owner_wanted) || !hs_own(0))
@@ -107,8 +119,11 @@ static void step(void)
 		return;
 	}
 	error = write_out(hs_monotonic_ns() + SLICE_NS);
+	if (!error && is_asked)
+		hs_ring_answer();
 	hs_disown();
 	hs_fork_say();
+	hs_ring_say_failure();
 	if (!error)
 		atomic_fetch_add(&hs_recorder.n_writer_rounds, 1);
 	if (is_failure(error) && !hs_recorder.error)
@@ -119,6 +134,9 @@ static void say_end(Heapshot__EndReason reason, int error)
 {
 	const char *why = hs_why_no_snapshot(reason);
 
+	/* Who wants a ring and no snapshots has what was asked for. */
+	if (hs_recorder.options.ring_bytes && hs_recorder.options.when == HS_WHEN_NONE)
+		why = NULL;
 	if (error == -ETIMEDOUT)
 		hs_message("%s did not take the recording within %llu s; its end is missing",
 			   hs_recorder.output, (unsigned long long)(HS_CLOSE_LIMIT_NS / HS_NS_PER_S));
@@ -176,6 +194,7 @@ static void finish(Heapshot__EndReason reason)
 	close_error = hs_sink_close(&hs_recorder.sink, hs_monotonic_ns() < deadline_ns ?
 							       deadline_ns - hs_monotonic_ns() :
 							       HS_NS_PER_MS);
+	hs_ring_close();
 	atomic_store(&hs_recorder.state, HS_STATE_OFF);
 	hs_disown();
 	if (error == -EAGAIN)

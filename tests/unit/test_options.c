@@ -243,8 +243,11 @@ Test(options, mistakes)
 		{"fork=alway", "'alway'", "'always'"},
 		{"fork=", "'fork'", "auto, never or always"},
 		{"fork=auto+never", "'auto+never'", "auto, never or always"},
-		{"ring=8m", "'ring'", "not supported"},
-		{"ring", "'ring'", "not supported"},
+		{"ring=8", "ring=8", "out of range"},
+		{"ring=1023k", "ring=1023k", "1048576"},
+		{"ring=2g", "ring=2g", "1073741824"},
+		{"ring=big", "'big'", "64k"},
+		{"ring", "'ring'", "needs a value"},
 		{"quiet=yes", "'quiet'", "no value"},
 		{"strict=", "'strict'", "no value"},
 		/* The first mistake is the one that is told. */

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The flight recorder's file, and which record goes where.
+ */
+#include "config.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "emit/ring_file.h"
+#include "profiler/message.h"
+#include "profiler/recorder.h"
+#include "profiler/ring.h"
+
+/* Small frames: little is lost with one, and a short ring holds many. */
+#define FRAME_BYTES ((size_t)64 << 10)
+
+static struct {
+	bool is_on, is_failure_said;
+	struct hs_ring_file file;
+	struct hs_sink sink;
+	void *memory;
+	struct hs_stream *stream;
+	char path[HS_OPTIONS_VALUE_MAX + 8];
+} ring = {.file.fd = -1};
+
+size_t hs_ring_memory_bytes(void)
+{
+	return hs_stream_bytes(FRAME_BYTES);
+}
+
+void hs_ring_reserve(void *memory)
+{
+	ring.memory = memory;
+}
+
+bool hs_ring_is_on(void)
+{
+	return ring.is_on;
+}
+
+const char *hs_ring_path(void)
+{
+	return ring.is_on ? ring.path : "";
+}
+
+/* Whether the file at PATH is an earlier ring; empty ones count as nothing. */
+static bool is_ring(const char *path, bool *is_empty)
+{
+	uint8_t start[HS_RING_HEADER_USED];
+	struct hs_ring_header header;
+	bool is_intact = false;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ssize_t n = fd < 0 ? -1 : read(fd, start, sizeof start);
+
+	if (fd >= 0)
+		close(fd);
+	*is_empty = n == 0;
+	return n == (ssize_t)sizeof start && hs_ring_header_decode(start, &header, &is_intact);
+}
+
+/* What is another program's file is not ours to take away. */
+static bool clear_place(char *message, size_t size)
+{
+	char old[HS_OPTIONS_VALUE_MAX + 16];
+	struct stat status;
+	bool is_empty;
+
+	if (lstat(ring.path, &status) < 0)
+		return true;
+	if (is_ring(ring.path, &is_empty)) {
+		snprintf(old, sizeof old, "%s.old.ring", hs_recorder.output);
+		if (rename(ring.path, old) == 0)
+			return true;
+	} else if (S_ISREG(status.st_mode) && (is_empty || hs_recorder.options.overwrite)) {
+		if (unlink(ring.path) == 0)
+			return true;
+	} else {
+		snprintf(message, size,
+			 "%s exists and is no ring; give another output, or the option 'overwrite'",
+			 ring.path);
+		return false;
+	}
+	snprintf(message, size, "cannot replace %s: %s", ring.path, strerror(errno));
+	return false;
+}
+
+static const char *advice_of(int error)
+{
+	switch (error) {
+	case ENOSPC:
+	case EDQUOT:
+		return "; free some space, or give a smaller ring";
+	case EFBIG:
+		return "; raise the limit of file sizes (ulimit -f), or give a smaller ring";
+	default:
+		return "";
+	}
+}
+
+static bool make(char *message, size_t size)
+{
+	const uint64_t bytes = (hs_recorder.options.ring_bytes + HS_RING_HEADER_BYTES - 1) &
+			       ~(uint64_t)(HS_RING_HEADER_BYTES - 1);
+	int error;
+
+	if (!clear_place(message, size))
+		return false;
+	error = hs_ring_file_create(&ring.file, ring.path, hs_recorder.id, bytes);
+	if (error)
+		snprintf(message, size, "cannot allocate %llu bytes for %s: %s%s",
+			 (unsigned long long)bytes, ring.path, strerror(-error), advice_of(-error));
+	return !error;
+}
+
+bool hs_ring_open(char *message, size_t size)
+{
+	struct hs_stream_config config = {
+		.id = hs_recorder.id,
+		.tag_flags = HS_TAG_FLAG_RING,
+		.frame_bytes = FRAME_BYTES,
+		.sink = &ring.sink,
+	};
+
+	ring.is_on = ring.is_failure_said = false;
+	ring.path[0] = 0;
+	if (!hs_recorder.options.ring_bytes)
+		return true;
+	if (!hs_recorder.sink.is_regular) {
+		snprintf(message, size, "option 'ring' needs a file as output, and %s is none",
+			 hs_recorder.output);
+		return false;
+	}
+	snprintf(ring.path, sizeof ring.path, "%s.ring", hs_recorder.output);
+	if (!make(message, size))
+		return false;
+	hs_sink_open_callback(&ring.sink, hs_ring_file_put, &ring.file);
+	ring.stream = hs_stream_init(ring.memory, &config);
+	ring.is_on = true;
+	return true;
+}
+
+void hs_ring_close(void)
+{
+	ring.is_on = false;
+	hs_ring_file_close(&ring.file);
+}
+
+/* A record of a kind that only the ring takes is lost with it. */
+static int put_into_ring(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *record)
+{
+	int error = hs_stream_put(ring.stream, kind, time_ns, record, 0);
+
+	if (error == -EMSGSIZE)
+		return error;
+	if (error && kind == HS_FRAME_EVENTS && record->body_case != HEAPSHOT__RECORD__BODY_LOSS)
+		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS, 1);
+	return 0;
+}
+
+int hs_record_put(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *record,
+		  uint64_t deadline_ns)
+{
+	int error = 0;
+
+	/* What was lost is stated in both files; the end of the recording as well. */
+	if (!ring.is_on || kind != HS_FRAME_EVENTS ||
+	    record->body_case == HEAPSHOT__RECORD__BODY_LOSS)
+		error = hs_stream_put(hs_recorder.stream, kind, time_ns, record, deadline_ns);
+	/* A slow output is tried again with the same record: the ring gets it once. */
+	return error || !ring.is_on ? error : put_into_ring(kind, time_ns, record);
+}
+
+void hs_ring_flush(void)
+{
+	if (ring.is_on)
+		hs_stream_flush_all(ring.stream, 0);
+}
+
+const struct hs_ring *hs_ring_file(uint64_t *next_seq)
+{
+	*next_seq = hs_stream_frames(ring.stream);
+	return &ring.file.ring;
+}
+
+void hs_ring_say_failure(void)
+{
+	if (!ring.is_on || ring.is_failure_said || !ring.sink.error)
+		return;
+	ring.is_failure_said = true;
+	hs_message("the flight recorder %s ended: %s; snapshots go on to %s", ring.path,
+		   strerror(-ring.sink.error), hs_recorder.output);
+}
