@@ -91,6 +91,7 @@ int cli_verify(const struct cli_command *command, int argc, char **argv);
 int cli_doctor(const struct cli_command *command, int argc, char **argv);
 int cli_record(const struct cli_command *command, int argc, char **argv);
 int cli_take(const struct cli_command *command, int argc, char **argv);
+int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
 
 /*

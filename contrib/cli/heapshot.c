@@ -35,6 +35,8 @@ const struct cli_command cli_commands[] = {
 	 "-- PROGRAM [ARGUMENT...]", "run a program and record it"},
 	{"take", cli_take, CLI_JSON | CLI_LABEL | CLI_STATS, "PID",
 	 "take a snapshot of a process that is being recorded"},
+	{"flush", cli_flush, CLI_JSON, "PID [FILE]",
+	 "write what the ring of a process holds to a file"},
 	{"help", cli_help, 0, "[COMMAND]", "show help on a command"},
 	{NULL, NULL, 0, NULL, NULL},
 };

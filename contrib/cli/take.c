@@ -1,168 +1,19 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapshot take: asks a recorded process for a snapshot through its control
- * socket.  One line is sent, one comes back.
+ * heapshot take: asks a recorded process for a snapshot.
  */
 #include "config.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/stat.h>
-#include <sys/time.h>
-#include <sys/un.h>
-#include <unistd.h>
 
 #include "contrib/cli/cli.h"
+#include "contrib/cli/control.h"
 #include "contrib/cli/json.h"
 #include "contrib/cli/text.h"
 
 #define LABEL_BYTES_MAX 1000
-#define WAIT_SECONDS    600
-
-/* Value of XDG_RUNTIME_DIR in the environment of PID, in BUFFER; NULL: none. */
-static const char *runtime_folder(long pid, char *buffer, size_t size)
-{
-	static const char name[] = "XDG_RUNTIME_DIR=";
-	char path[64], *line = NULL;
-	const char *found = NULL;
-	size_t room = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%ld/environ", pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return NULL;
-	while (found == NULL && getdelim(&line, &room, '\0', file) > 0)
-		if (strncmp(line, name, sizeof(name) - 1) == 0 && line[sizeof(name) - 1] == '/' &&
-		    snprintf(buffer, size, "%s", line + sizeof(name) - 1) < (int)size)
-			found = buffer;
-	free(line);
-	fclose(file);
-	return found;
-}
-
-/* Connects to the socket at PATH; a descriptor or a negative errno. */
-static int connect_to(const char *path)
-{
-	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval wait = {.tv_sec = WAIT_SECONDS};
-	int fd, error;
-
-	if (strlen(path) >= sizeof(address.sun_path))
-		return -ENAMETOOLONG;
-	strcpy(address.sun_path, path);
-	fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return -errno;
-	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
-	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
-		error = -errno;
-		close(fd);
-		return error;
-	}
-	return fd;
-}
-
-/* Tries the places where the socket of PID may stand; the most telling error. */
-static int connect_to_process(long pid)
-{
-	char buffer[PATH_MAX], path[PATH_MAX + 64];
-	const char *own = getenv("XDG_RUNTIME_DIR");
-	const char *folder = runtime_folder(pid, buffer, sizeof(buffer));
-	struct stat st;
-	char proc[64];
-	int fd = -ENOENT, tried, i;
-
-	snprintf(proc, sizeof(proc), "/proc/%ld", pid);
-	if (stat(proc, &st) < 0)
-		return -ESRCH;
-	for (i = 0; i < 4; i++) {
-		if (i == 0 && folder != NULL)
-			snprintf(path, sizeof(path), "%s/heapshot/%ld.sock", folder, pid);
-		else if (i == 1 && own != NULL && *own == '/')
-			snprintf(path, sizeof(path), "%s/heapshot/%ld.sock", own, pid);
-		else if (i == 2)
-			snprintf(path, sizeof(path), "/tmp/heapshot-%u/%ld.sock", st.st_uid, pid);
-		else if (i == 3)
-			snprintf(path, sizeof(path), "/run/user/%u/heapshot/%ld.sock", st.st_uid,
-				 pid);
-		else
-			continue;
-		tried = connect_to(path);
-		if (tried >= 0)
-			return tried;
-		if (tried != -ENOENT && tried != -ENOTDIR)
-			fd = tried;
-	}
-	return fd;
-}
-
-static int say_error(const char *process, int error)
-{
-	switch (error) {
-	case -ESRCH:
-		cli_message("no process %s", process);
-		return CLI_NOT_FOUND;
-	case -ENOENT:
-	case -ENOTDIR:
-		if (strchr(process, '/') != NULL)
-			cli_message("there is no socket %s", process);
-		else
-			cli_message("process %s has no control socket: it is not recorded, or with "
-				    "control=off or control=PATH; give that PATH then",
-				    process);
-		return CLI_NOT_FOUND;
-	case -ECONNREFUSED:
-		cli_message("the control socket of %s is dead: the recording has ended", process);
-		return CLI_NOT_FOUND;
-	case -EACCES:
-	case -EPERM:
-		cli_message(
-			"process %s belongs to another user; only that user and root may ask it",
-			process);
-		return CLI_IO;
-	default:
-		cli_message("cannot talk to process %s: %s", process, strerror(-error));
-		return CLI_IO;
-	}
-}
-
-/* Sends REQUEST and reads the reply line; 0 or a negative errno. */
-static int ask(int fd, const char *request, char *reply, size_t size)
-{
-	size_t left = strlen(request), done = 0;
-	ssize_t n;
-
-	while (left > 0) {
-		n = send(fd, request, left, MSG_NOSIGNAL);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return -errno;
-		request += n;
-		left -= (size_t)n;
-	}
-	while (done < size - 1) {
-		n = recv(fd, reply + done, size - 1 - done, 0);
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n < 0)
-			return errno == EAGAIN ? -ETIMEDOUT : -errno;
-		if (n == 0)
-			break;
-		done += (size_t)n;
-		if (memchr(reply, '\n', done) != NULL)
-			break;
-	}
-	reply[done] = '\0';
-	reply[strcspn(reply, "\n")] = '\0';
-	return done == 0 ? -ECONNRESET : 0;
-}
 
 static int put_reply(const struct cli_arguments *arguments, const char *process, const char *reply)
 {
@@ -171,14 +22,8 @@ static int put_reply(const struct cli_arguments *arguments, const char *process,
 	char *end = NULL;
 	uint64_t number = id != NULL ? strtoull(id, &end, 10) : 0;
 
-	if (strncmp(reply, "error ", 6) == 0) {
-		cli_message("process %s: %s", process, reply + 6);
-		return CLI_CHECK_FAILED;
-	}
-	if (id == NULL || end == id || *end != '\0') {
-		cli_message("process %s: unexpected answer '%s'", process, reply);
-		return CLI_IO;
-	}
+	if (id == NULL || end == id || *end != '\0')
+		return control_unexpected(process, reply);
 	if (arguments->is_json) {
 		json_begin(&json, '{');
 		json_put_text(&json, "process", process);
@@ -195,10 +40,9 @@ static int put_reply(const struct cli_arguments *arguments, const char *process,
 int cli_take(const struct cli_command *command, int argc, char **argv)
 {
 	struct cli_arguments arguments;
-	char request[LABEL_BYTES_MAX + 16], reply[4096], *end;
-	int status = cli_parse(command, argc, argv, 1, 1, &arguments), fd;
+	char request[LABEL_BYTES_MAX + 16], reply[CONTROL_REPLY_BYTES];
+	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
 	const char *process, *label;
-	long pid;
 
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
@@ -208,26 +52,8 @@ int cli_take(const struct cli_command *command, int argc, char **argv)
 		return cli_usage(command, "a label is one line of at most %d bytes",
 				 LABEL_BYTES_MAX);
 	snprintf(request, sizeof(request), "%s %s\n", arguments.is_stats ? "stats" : "take", label);
-	if (strchr(process, '/') != NULL) {
-		/* control=PATH: the socket itself. */
-		fd = connect_to(process);
-	} else {
-		errno = 0;
-		pid = strtol(process, &end, 10);
-		if (*process < '0' || *process > '9' || *end != '\0' || errno != 0 || pid <= 0)
-			return cli_usage(command, "'%s' is no process id, and no path with a /",
-					 process);
-		fd = connect_to_process(pid);
-	}
-	if (fd < 0)
-		return say_error(process, fd);
-	status = ask(fd, request, reply, sizeof(reply));
-	close(fd);
-	if (status == -ECONNRESET || status == -EPIPE) {
-		cli_message("process %s gave no answer: it ended", process);
-		return CLI_CHECK_FAILED;
-	}
-	if (status != 0)
-		return say_error(process, status);
+	status = control_ask(command, process, request, reply, sizeof(reply));
+	if (status != CLI_OK)
+		return status;
 	return cli_finish(put_reply(&arguments, process, reply));
 }

@@ -40,6 +40,22 @@ public static class Heapshot
         return IsRecording && Call(() => Native.heapshot_mark(Bytes(label))) == 0;
     }
 
+    /// <summary>
+    /// Brings all events so far to the recording. False when that took more than a second.
+    /// </summary>
+    public static bool Flush()
+    {
+        return IsRecording && Call(() => Native.heapshot_flush()) == 0;
+    }
+
+    /// <summary>
+    /// Writes what the flight recorder (option ring) holds to a recording of its own at PATH.
+    /// </summary>
+    public static bool FlushRing(string path)
+    {
+        return Call(() => Native.heapshot_flush_ring(Bytes(path))) > 0;
+    }
+
     /// <summary>One line about the last failure on this thread, or null.</summary>
     public static string Error
     {
@@ -85,6 +101,8 @@ public static class Heapshot
         [DllImport(Library)] public static extern long heapshot_take(byte[] label);
         [DllImport(Library)] public static extern long heapshot_take_stats(byte[] label);
         [DllImport(Library)] public static extern int heapshot_mark(byte[] label);
+        [DllImport(Library)] public static extern int heapshot_flush();
+        [DllImport(Library)] public static extern long heapshot_flush_ring(byte[] path);
         [DllImport(Library)] public static extern IntPtr heapshot_error();
     }
 }
