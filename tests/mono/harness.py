@@ -91,7 +91,7 @@ def program(name):
 
 
 COMPILER = threading.Lock()
-EXTRA_SOURCES = {"Api": ["contrib/managed/Heapshot.cs"]}
+EXTRA_SOURCES = {"Api": ["contrib/managed/Heapshot.cs"], "Ring": ["contrib/managed/Heapshot.cs"]}
 
 
 def compiled(name):
