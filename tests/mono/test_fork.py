@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Snapshots by fork: the same content as in the process, a host that notices
 nothing, and a child that may be refused, hang, or end at any moment."""
+import errno
 import os
 import random
 import resource
@@ -448,6 +449,47 @@ def refused(directory):
     assert_lines(done.err, 1, "no child", "Resource temporarily unavailable")
     check_file(path)
     assert forks(path)[:3] == ["refused", "refused", "child"], forks(path)
+
+
+@test("M4 the same for want of memory, and where it is forbidden")
+def injected(directory):
+    path = os.path.join(directory, "a.hs")
+    library = os.path.join(MODULES, "librefuse.so")
+    for error in (errno.ENOMEM, errno.EPERM, errno.ENOSYS):
+        recorded = mono("Snapshots.exe many 3 1000", "output=%s,overwrite%s" % (path, FORK), cwd=directory,
+                        env={"LD_PRELOAD": library, "REFUSE": str(error)})
+        assert recorded.status == 0 and recorded.out == "done\n", recorded.err
+        assert_lines(recorded.err, 1, "no child", os.strerror(error))
+        check_file(path)
+        assert len(forks(path)) >= 3 and set(forks(path)) == {"refused"}, forks(path)
+        assert count_of(path, "T.Item") == 1000
+
+
+@test("a collection waits for a child, but not for ever; its snapshot comes later")
+def collection_waits(directory):
+    path = os.path.join(directory, "a.hs")
+    process = start("Snapshots.exe many 3 1000000", "output=%s%s" % (path, FORK), cwd=directory,
+                    env={"MONO_GC_PARAMS": "nursery-size=128m"})
+    child = wait_for_child(process)
+    os.kill(child, signal.SIGSTOP)
+    # All three collections are over, the child is not.
+    assert process.stdout.readline() == b"done\n"
+    assert [(number, state) for number, state, _ in children(process.pid)] == [(child, "T")]
+    os.kill(child, signal.SIGCONT)
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0 and err == b"", err
+    check_file(path)
+    assert len(forks(path)) >= 2 and set(forks(path)) == {"child"}, forks(path)
+
+
+@test("the limit of snapshots counts those of children")
+def limited(directory):
+    path = os.path.join(directory, "a.hs")
+    recorded = mono("Snapshots.exe many 6 20000", "output=%s,max-snapshots=3%s" % (path, FORK), cwd=directory)
+    assert recorded.status == 0 and recorded.out == "done\n"
+    assert_lines(recorded.err, 1, "max-snapshots")
+    check_file(path)
+    assert forks(path) == ["child"] * 3
 
 
 @test("the disk is full for the child")
