@@ -288,6 +288,60 @@ static void stats(struct synthetic_bytes *bytes, uint64_t n)
 	synthetic_close(writer, true, "");
 }
 
+static void put_method(struct synthetic_writer *writer, uint64_t id, const char *name,
+		       uint64_t address, uint64_t bytes)
+{
+	static uint8_t code[48];
+	Heapshot__JitMethod method = HEAPSHOT__JIT_METHOD__INIT;
+	Heapshot__MethodCode part = HEAPSHOT__METHOD_CODE__INIT;
+
+	method.id = id;
+	method.name = (char *)(uintptr_t)name;
+	method.signature = (char *)(uintptr_t) "void (int)";
+	method.token = 0x06000000 + (uint32_t)id;
+	method.image = 2;
+	method.tier = HEAPSHOT__JIT_TIER__JIT_TIER_JIT;
+	method.il_bytes = 12;
+	method.code_address = address;
+	method.code_bytes = bytes;
+	method.chunk_address = 0x40000000;
+	method.compile_ns = 1000 * id;
+	PUT(EVENTS, JIT_METHOD, &method);
+	part.method = id;
+	part.kind = HEAPSHOT__CODE_KIND__CODE_KIND_NATIVE;
+	part.total_bytes = bytes;
+	part.data.data = code;
+	part.data.len = bytes < sizeof(code) ? bytes : sizeof(code);
+	PUT(EVENTS, METHOD_CODE, &part);
+}
+
+/* Methods and their code: one compiled twice, one where another was, one without a place. */
+static void methods(struct synthetic_bytes *bytes, uint64_t n)
+{
+	Heapshot__JitChunk chunk = HEAPSHOT__JIT_CHUNK__INIT;
+	Heapshot__CodeBuffer buffer = HEAPSHOT__CODE_BUFFER__INIT;
+	struct synthetic_writer writer_, *writer = &writer_;
+
+	(void)n;
+	synthetic_open(writer, bytes, 0xC0FFEE, 1);
+	chunk.address = 0x40000000;
+	chunk.size = 0x10000;
+	PUT(EVENTS, JIT_CHUNK, &chunk);
+	put_method(writer, 1, "T.Pub:Main", 0x40000010, 40);
+	put_method(writer, 2, "T.Pub:Add", 0x40000040, 60);
+	buffer.address = 0x40000080;
+	buffer.size = 32;
+	buffer.kind = HEAPSHOT__CODE_BUFFER_KIND__CODE_BUFFER_KIND_SPECIFIC_TRAMPOLINE;
+	buffer.name = (char *)(uintptr_t) "lazy";
+	PUT(EVENTS, CODE_BUFFER, &buffer);
+	put_method(writer, 3, "T.Pub:Add", 0x400000a0, 60);
+	put_method(writer, 4, "T.Pub:Later", 0x40000048, 8);
+	put_method(writer, 5, "T.Pub:Nowhere", 0, 0);
+	chunk.is_destroyed = true;
+	PUT(EVENTS, JIT_CHUNK, &chunk);
+	synthetic_close(writer, true, "");
+}
+
 static const struct {
 	const char *name;
 	void (*make)(struct synthetic_bytes *bytes, uint64_t n);
@@ -308,6 +362,7 @@ static const struct {
 	{"abandoned", abandoned},
 	{"hostile-names", hostile_names},
 	{"stats", stats},
+	{"methods", methods},
 	{"code", synthetic_code},
 };
 

@@ -134,8 +134,9 @@ static void put_records(const char *name, unsigned flags, const struct synthetic
 static void make_recordings(void)
 {
 	static const char *const variants[] = {
-		"small",   "killed",       "none",    "two",       "huge",          "overflow",
-		"unknown", "inconsistent", "differs", "abandoned", "hostile-names", "stats",
+		"small",         "killed",  "none",         "two",     "huge",
+		"overflow",      "unknown", "inconsistent", "differs", "abandoned",
+		"hostile-names", "stats",   "methods",
 	};
 	struct synthetic_bytes bytes;
 	unsigned i;
@@ -150,6 +151,8 @@ static void make_recordings(void)
 			put("frames", "beginning-lost", bytes.data + 100, bytes.size - 100);
 		}
 		put_records(variants[i], i % 4, &bytes);
+		if (strcmp(variants[i], "methods") == 0)
+			put_records("method-at-an-address", RECORDS_ADDRESS, &bytes);
 		free(bytes.data);
 	}
 	put("frames", "text", "no recording\n", 13);

@@ -63,7 +63,7 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 {
 	const bool is_json = (flags & RECORDS_JSON) && (command->options & CLI_JSON);
 	FILE *usual_out = stdout, *usual_error = stderr;
-	char *words[5] = {NULL}, *out = NULL, *messages = NULL;
+	char *words[6] = {NULL}, *out = NULL, *messages = NULL;
 	size_t out_bytes = 0, message_bytes = 0;
 	int n = 0;
 
@@ -72,6 +72,8 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 		words[n++] = (char *)(uintptr_t) "--json";
 	if ((flags & RECORDS_OBJECTS) && (command->options & CLI_OBJECTS))
 		words[n++] = (char *)(uintptr_t) "--objects";
+	if ((flags & RECORDS_ADDRESS) && (command->options & CLI_ADDRESS))
+		words[n++] = (char *)(uintptr_t) "--address=0x40000050";
 	words[n++] = (char *)(uintptr_t)path;
 	stdout = open_memstream(&out, &out_bytes);
 	stderr = open_memstream(&messages, &message_bytes);

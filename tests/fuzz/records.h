@@ -12,6 +12,7 @@
 
 #define RECORDS_JSON    1 /* commands write JSON */
 #define RECORDS_OBJECTS 2 /* dump writes rows */
+#define RECORDS_ADDRESS 4 /* jit looks for what was at an address */
 #define RECORDS_MAX     64
 
 #endif
