@@ -250,7 +250,13 @@ static void jit_done(MonoProfiler *profiler, MonoMethod *method, MonoJitInfo *co
 	if (!hs_is_recording())
 		return;
 	if (!end_compilation(method, &what)) {
-		/* Told of another, or again: see above. */
+		/*
+		 * Told of another, or again: see above.  Mono 6.12 tells of a method again
+		 * whenever its code is asked for, so that what did not begin is new only
+		 * to a recording that began later.
+		 */
+		if (!hs_recorder.is_late)
+			return;
 		if (owner != method && !mono_method_get_token(owner))
 			return;
 		if (code && (uintptr_t)mono_jit_info_get_code_start(code) == last_code)
