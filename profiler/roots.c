@@ -74,26 +74,33 @@ static const struct hs_root *collected(void)
 	return (const struct hs_root *)(const void *)hs_recorder.roots.data;
 }
 
-static bool reserve_filter(struct hs_root_set *set, size_t n)
+/* Empties FILTER and makes it large enough for N numbers. */
+static bool reserve_filter(struct hs_filter *filter, size_t n)
 {
 	uint64_t bits = FILTER_BITS_MIN;
 
 	while (bits < 16 * (uint64_t)n && bits < (UINT64_C(1) << 32))
 		bits *= 2;
-	if (set->filter_bytes < bits / 8) {
-		hs_unmap(set->filter, set->filter_bytes);
-		set->filter_bytes = 0;
-		set->filter = hs_map(bits / 8);
-		if (!set->filter)
+	if (filter->bytes < bits / 8) {
+		hs_unmap(filter->bits, filter->bytes);
+		filter->bytes = 0;
+		filter->bits = hs_map(bits / 8);
+		if (!filter->bits)
 			return false;
-		set->filter_bytes = bits / 8;
+		filter->bytes = bits / 8;
 	} else {
-		memset(set->filter, 0, set->filter_bytes);
-		bits = 8 * (uint64_t)set->filter_bytes;
+		memset(filter->bits, 0, filter->bytes);
+		bits = 8 * (uint64_t)filter->bytes;
 	}
-	set->filter_mask = bits - 1;
-	set->filter_shift = 64u - (unsigned)__builtin_ctzll(bits);
+	filter->shift = 64u - (unsigned)__builtin_ctzll(bits);
 	return true;
+}
+
+static void filter_add(struct hs_filter *filter, uint64_t number)
+{
+	const uint64_t bit = hs_filter_bit(filter, number);
+
+	filter->bits[bit >> 6] |= UINT64_C(1) << (bit & 63);
 }
 
 bool hs_root_set_fill(struct hs_root_set *set)
@@ -102,14 +109,14 @@ bool hs_root_set_fill(struct hs_root_set *set)
 	size_t n = n_collected(), i;
 
 	hs_ptr_map_clear(&set->objects);
-	if (!reserve_filter(set, n) || !hs_ptr_map_reserve(&set->objects, n + 1))
+	if (!reserve_filter(&set->filter, n) || !reserve_filter(&set->sections, n) ||
+	    !hs_ptr_map_reserve(&set->objects, n + 1))
 		return false;
 	for (i = 0; i < n; i++) {
-		const uint64_t bit = ((uint64_t)root[i].object * UINT64_C(0x9E3779B97F4A7C15)) >>
-				     set->filter_shift;
 		if (!root[i].object)
 			continue;
-		set->filter[bit >> 6] |= UINT64_C(1) << (bit & 63);
+		filter_add(&set->filter, root[i].object);
+		filter_add(&set->sections, root[i].object >> HS_SECTION_SHIFT);
 		if (!hs_ptr_map_set(&set->objects, root[i].object, 0))
 			return false;
 	}

@@ -17,29 +17,53 @@
 void hs_roots_report(MonoProfilerHandle handle, bool is_on);
 void hs_roots_clear(void);
 
+/* Objects in one piece of memory of this size are of one generation: no block or nursery is smaller. */
+#define HS_SECTION_SHIFT 14
+
+/* Bits by the hash of a number; at most one in sixteen is set. */
+struct hs_filter {
+	uint64_t *bits;
+	unsigned shift;
+	size_t bytes;
+};
+
+static inline uint64_t hs_filter_bit(const struct hs_filter *filter, uint64_t number)
+{
+	return (number * UINT64_C(0x9E3779B97F4A7C15)) >> filter->shift;
+}
+
+static inline bool hs_filter_has(const struct hs_filter *filter, uint64_t number)
+{
+	const uint64_t bit = hs_filter_bit(filter, number);
+
+	return filter->bits[bit >> 6] >> (bit & 63) & 1;
+}
+
 /*
- * The set of objects that roots point to.  Most objects of a walk are in none,
- * so a small filter, one bit in sixteen set, answers first.
+ * The set of objects that roots point to.  Most objects of a walk are in none
+ * of them, and most sections of a large heap have none either, so filters
+ * answer first.
  */
 struct hs_root_set {
 	struct hs_ptr_map objects;    /* value: 1 once the walk has met the object */
-	uint64_t *filter;
-	uint64_t filter_mask;         /* bits - 1 */
-	unsigned filter_shift;
-	size_t filter_bytes;
+	struct hs_filter filter, sections;
 };
 
 /* Makes the set from what was collected; false when memory is short. */
 bool hs_root_set_fill(struct hs_root_set *set);
 
+/* False: no root points into the section of ADDRESS. */
+static inline bool hs_root_set_has_section(const struct hs_root_set *set, uintptr_t address)
+{
+	return hs_filter_has(&set->sections, address >> HS_SECTION_SHIFT);
+}
+
 /* The walk has met OBJECT. */
 static inline void hs_root_set_meet(struct hs_root_set *set, uintptr_t object)
 {
-	const uint64_t bit =
-		((uint64_t)object * UINT64_C(0x9E3779B97F4A7C15)) >> set->filter_shift;
 	struct hs_ptr_slot *slot;
 
-	if (!(set->filter[bit >> 6] & (UINT64_C(1) << (bit & 63))))
+	if (!hs_filter_has(&set->filter, object))
 		return;
 	slot = hs_ptr_map_find(&set->objects, object);
 	if (slot)

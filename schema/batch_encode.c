@@ -1,77 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Encoder of object batches.  It is called once an object while the world is
- * stopped, so the usual row takes one comparison with the shape that its type
- * had last, and no loop but the one over its references.
- *
- * Columns are written with bare pointers.  What makes that safe is the budget:
- * an upper bound of the bytes that a row may take is subtracted before the row
- * is written, and the exact count is taken only when the bound runs out.
+ * Encoder of object batches: what batch_encoder.h does not do inline.
  */
 #include <string.h>
 
-#include "schema/batch.h"
+#include "schema/batch_encoder.h"
 
 #define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
-
-/* Bytes of the fields around the columns, at most: their keys and lengths. */
-#define FRAME_BYTES 128u
-#define BODY_MAX    (HS_BATCH_BYTES_MAX - FRAME_BYTES)
-/* Address, shape index, size, count and slack of one row, at most. */
-#define ROW_BYTES 40u
-/* A slot and a reference, at most. */
-#define REF_BYTES (2u * HS_VARINT_MAX)
-/* A new shape, at most: its scalars, and slots below 4 GB. */
-#define SHAPE_BYTES (48u + 5u * HS_SHAPE_SLOTS_MAX)
-
-/* Size of shapes of strings and arrays; no object has it. */
-#define SIZE_VARIES UINT64_MAX
-/* Number of slots of shapes with flag 2, and of shape 0: no row has it. */
-#define NO_SLOTS UINT16_MAX
-
-struct shape {
-	uint64_t size;  /* exact bytes, or SIZE_VARIES */
-	uint32_t slots; /* its first entry in offsets[] and last[] */
-	uint32_t print; /* fingerprint of its offsets */
-	uint16_t n_slots;
-	uint16_t next; /* next shape of the type, 0 behind the last */
-	uint16_t flags;
-};
-
-struct hs_batch_encoder {
-	uint64_t serial;
-	uint64_t snapshot;
-	uint64_t last_address;
-	int64_t budget; /* lower bound of the bytes left */
-	uint32_t generation;
-	uint32_t rows;
-	uint32_t slack_row; /* row of the last slack entry */
-	uint32_t n_shapes;
-	uint32_t n_slots;
-	unsigned shift;
-
-	/* Ends of what is written in the columns below. */
-	uint8_t *shape_end, *address_end, *index_end, *size_end;
-	uint8_t *count_end, *slot_end, *reference_end, *slack_end;
-
-	struct shape shapes[HS_BATCH_SHAPES_MAX + 1]; /* from 1; 0 matches nothing */
-	int64_t last[HS_BATCH_SLOTS_MAX];             /* reference last seen, in words */
-	uint32_t offsets[HS_BATCH_SLOTS_MAX];
-
-	/*
-	 * A column holds what the whole body may take, or less where its rows
-	 * cannot fill that.  Writing several bytes at once may touch 8 more.
-	 */
-	uint8_t shape_column[BODY_MAX + 8];
-	uint8_t address_column[HS_BATCH_ROWS_MAX * HS_VARINT_MAX + 8];
-	uint8_t index_column[HS_BATCH_ROWS_MAX * 2 + 8];
-	uint8_t size_column[HS_BATCH_ROWS_MAX * HS_VARINT_MAX + 8];
-	uint8_t count_column[HS_BATCH_ROWS_MAX * 2 + 8];
-	uint8_t slot_column[BODY_MAX + 8];
-	uint8_t reference_column[BODY_MAX + 8];
-	uint8_t slack_column[HS_BATCH_ROWS_MAX * (2 + HS_VARINT_MAX) + 8];
-};
 
 _Static_assert(sizeof(struct hs_batch_encoder) <= 1u << 20, "an encoder stays below 1 MB");
 _Static_assert(HS_BATCH_SHAPES_MAX < 1u << 14 && HS_ROW_REFS_MAX < 1u << 14,
@@ -87,7 +23,7 @@ struct hs_batch_encoder *hs_batch_encoder_init(void *memory, unsigned word_bytes
 	struct hs_batch_encoder *encoder = memory;
 
 	encoder->shift = hs_word_shift(word_bytes);
-	encoder->shapes[0].n_slots = NO_SLOTS;
+	encoder->shapes[0].n_slots = HS_NO_SLOTS;
 	hs_batch_begin(encoder, 0, 0);
 	return encoder;
 }
@@ -98,7 +34,7 @@ void hs_batch_begin(struct hs_batch_encoder *encoder, uint64_t snapshot, uint32_
 	encoder->snapshot = snapshot;
 	encoder->generation = generation;
 	encoder->last_address = 0;
-	encoder->budget = BODY_MAX;
+	encoder->budget = HS_BATCH_BODY_MAX;
 	encoder->rows = 0;
 	encoder->slack_row = 0;
 	encoder->n_shapes = 0;
@@ -126,15 +62,14 @@ static size_t body_bytes(const struct hs_batch_encoder *encoder)
 	       (size_t)(encoder->slack_end - encoder->slack_column);
 }
 
-/* Counts exactly what is left; false when BYTES are not. */
-static __attribute__((noinline)) bool renew_budget(struct hs_batch_encoder *encoder, int64_t bytes)
+__attribute__((cold)) bool hs_encoder_renew_budget(struct hs_batch_encoder *encoder, int64_t bytes)
 {
-	encoder->budget = (int64_t)BODY_MAX - (int64_t)body_bytes(encoder);
+	encoder->budget = (int64_t)HS_BATCH_BODY_MAX - (int64_t)body_bytes(encoder);
 	return encoder->budget >= bytes;
 }
 
 /* Writes the Shape message of SHAPE. */
-static void put_shape(struct hs_batch_encoder *encoder, const struct shape *shape,
+static void put_shape(struct hs_batch_encoder *encoder, const struct hs_encoder_shape *shape,
 		      const struct hs_row *row)
 {
 	unsigned n_slots = shape->flags & HS_SHAPE_REFS_VARY ? 0 : shape->n_slots;
@@ -167,7 +102,7 @@ static unsigned new_shape(struct hs_batch_encoder *encoder, const struct hs_row 
 			  unsigned flags, uint64_t size, uint32_t print)
 {
 	unsigned n_last = flags & HS_SHAPE_REFS_VARY ? HS_VARYING_TURNS : row->n_refs;
-	struct shape *shape;
+	struct hs_encoder_shape *shape;
 
 	if (encoder->n_shapes == HS_BATCH_SHAPES_MAX ||
 	    n_last > HS_BATCH_SLOTS_MAX - encoder->n_slots)
@@ -176,7 +111,7 @@ static unsigned new_shape(struct hs_batch_encoder *encoder, const struct hs_row 
 	shape->size = size;
 	shape->slots = encoder->n_slots;
 	shape->print = print;
-	shape->n_slots = flags & HS_SHAPE_REFS_VARY ? NO_SLOTS : (uint16_t)row->n_refs;
+	shape->n_slots = flags & HS_SHAPE_REFS_VARY ? HS_NO_SLOTS : (uint16_t)row->n_refs;
 	shape->next = 0;
 	shape->flags = (uint16_t)flags;
 	encoder->n_slots += n_last;
@@ -197,23 +132,12 @@ static unsigned varying_shape(struct hs_batch_encoder *encoder, const struct hs_
 	return *known;
 }
 
-static inline bool has_slots(const struct hs_batch_encoder *encoder, const struct shape *shape,
-			     const uintptr_t *offsets, size_t n)
-{
-	const uint32_t *slots = encoder->offsets + shape->slots;
-
-	for (size_t i = 0; i < n; i++)
-		if (slots[i] != offsets[i])
-			return false;
-	return true;
-}
-
 /* The shape of a row that is not shaped as the row of its type before. */
 static __attribute__((noinline)) unsigned
 find_shape(struct hs_batch_encoder *encoder, const struct hs_row *row, struct hs_shape_hint *hint)
 {
 	unsigned flags = row->size_varies ? HS_SHAPE_SIZE_VARIES : 0;
-	uint64_t size = row->size_varies ? SIZE_VARIES : row->size;
+	uint64_t size = row->size_varies ? HS_SIZE_VARIES : row->size;
 	uint32_t print = 0;
 	unsigned index;
 
@@ -229,10 +153,10 @@ find_shape(struct hs_batch_encoder *encoder, const struct hs_row *row, struct hs
 		print = print * 31 + (uint32_t)row->offsets[i];
 	}
 	for (index = hint->first; index; index = encoder->shapes[index].next) {
-		const struct shape *shape = &encoder->shapes[index];
+		const struct hs_encoder_shape *shape = &encoder->shapes[index];
 
 		if (shape->print == print && shape->n_slots == row->n_refs && shape->size == size &&
-		    has_slots(encoder, shape, row->offsets, row->n_refs)) {
+		    hs_encoder_has_slots(encoder, shape, row->offsets, row->n_refs)) {
 			hint->last = (uint16_t)index;
 			return index;
 		}
@@ -249,57 +173,42 @@ find_shape(struct hs_batch_encoder *encoder, const struct hs_row *row, struct hs
 	return index;
 }
 
-/* Count and slots of a row with flag 2. */
-static void put_slots(struct hs_batch_encoder *encoder, const struct hs_row *row, unsigned flags)
+void hs_encoder_put_slots(struct hs_batch_encoder *encoder, const uintptr_t *offsets, size_t n,
+			  unsigned flags)
 {
-	unsigned shift = encoder->shift;
+	const unsigned shift = encoder->shift;
 	uint64_t base = (uint64_t)hs_slot_base_words(flags) << shift;
 	uint8_t *out = encoder->slot_end;
 
-	for (unsigned i = 0; i < row->n_refs; i++) {
-		out = hs_varint_put(out, (row->offsets[i] - base) >> shift);
-		base = row->offsets[i] + ((uint64_t)1 << shift);
+	encoder->count_end = hs_varint_put(encoder->count_end, n);
+	if (!n)
+		return;
+	out = hs_varint_put(out, (offsets[0] - base) >> shift);
+	/* As a rule there are no nulls between. */
+	if ((offsets[n - 1] - offsets[0]) >> shift == n - 1) {
+		memset(out, 0, n - 1);
+		encoder->slot_end = out + n - 1;
+		return;
+	}
+	for (size_t i = 1; i < n; i++) {
+		base = offsets[i - 1] + ((uint64_t)1 << shift);
+		out = hs_varint_put(out, (offsets[i] - base) >> shift);
 	}
 	encoder->slot_end = out;
-	encoder->count_end = hs_varint_put(encoder->count_end, row->n_refs);
 }
 
-/* The slot is larger than the object. */
-static __attribute__((noinline)) void put_slack(struct hs_batch_encoder *encoder,
-						const struct hs_row *row)
+void hs_encoder_put_slack(struct hs_batch_encoder *encoder, uint64_t size, uint64_t slack)
 {
 	uint64_t mask = ((uint64_t)1 << encoder->shift) - 1;
-	uint64_t rounded = (row->size + mask) & ~mask;
-	uint64_t words = (row->slot_size - rounded) >> encoder->shift;
+	/* Behind the words that the object itself takes. */
+	uint64_t words = (slack - (-size & mask)) >> encoder->shift;
 	uint8_t *out;
 
-	if (row->slot_size < rounded || !words)
+	if (!words)
 		return;
 	out = hs_varint_put(encoder->slack_end, encoder->rows - encoder->slack_row);
 	encoder->slack_end = hs_varint_put(out, words);
 	encoder->slack_row = encoder->rows;
-}
-
-/*
- * Writes the references of a row.  Columns are bytes, which may be anything to
- * the compiler, so all that the loop needs is held in locals.  SHIFT and MASK
- * are constants where this is inlined.
- */
-static inline __attribute__((always_inline)) uint8_t *
-put_references(uint8_t *out, int64_t *last, const struct hs_row *row, unsigned shift, size_t mask)
-{
-	void *const *refs = row->refs;
-	uint64_t address = row->address;
-	size_t n = row->n_refs;
-
-	for (size_t i = 0; i < n; i++) {
-		int64_t delta = hs_word_delta((uintptr_t)refs[i], address, shift);
-		int64_t before = last[i & mask];
-
-		last[i & mask] = delta;
-		out = hs_varint_put_wild(out, hs_zigzag(delta - before));
-	}
-	return out;
 }
 
 static inline __attribute__((always_inline)) bool add_row(struct hs_batch_encoder *encoder,
@@ -307,50 +216,21 @@ static inline __attribute__((always_inline)) bool add_row(struct hs_batch_encode
 							  struct hs_shape_hint *hint,
 							  unsigned shift)
 {
-	size_t n_refs = row->n_refs;
-	int64_t bytes = (int64_t)(ROW_BYTES + REF_BYTES * n_refs), *last;
-	uint64_t address = row->address;
-	const struct shape *shape;
-	unsigned index, flags;
+	const uint64_t slack = row->slot_size > row->size ? row->slot_size - row->size : 0;
+	unsigned index;
 
-	if (unlikely(encoder->budget < bytes + (int64_t)SHAPE_BYTES) &&
-	    !renew_budget(encoder, bytes + (int64_t)SHAPE_BYTES))
+	if (!row->is_continuation &&
+	    hs_batch_add_usual(encoder, hint, row->address, row->size,
+			       row->size_varies ? HS_SIZE_VARIES : row->size, slack,
+			       row->n_refs, row->offsets, row->refs, shift))
+		return true;
+	if (!hs_encoder_has_room(encoder, row->n_refs))
 		return false;
-	if (unlikely(encoder->rows == HS_BATCH_ROWS_MAX))
+	index = find_shape(encoder, row, hint);
+	if (!index)
 		return false;
-
-	index = likely(hint->batch == encoder->serial && !row->is_continuation) ? hint->last : 0;
-	shape = &encoder->shapes[index];
-	if (unlikely(shape->n_slots != n_refs ||
-		     shape->size != (row->size_varies ? SIZE_VARIES : row->size) ||
-		     !has_slots(encoder, shape, row->offsets, n_refs))) {
-		index = find_shape(encoder, row, hint);
-		if (!index)
-			return false;
-		shape = &encoder->shapes[index];
-	}
-	flags = shape->flags;
-	last = encoder->last + shape->slots;
-	encoder->budget -= bytes;
-
-	encoder->address_end =
-		hs_varint_put(encoder->address_end,
-			      hs_zigzag(hs_word_delta(address, encoder->last_address, shift)));
-	encoder->last_address = address;
-	encoder->index_end = hs_varint_put(encoder->index_end, index);
-	if (flags & HS_SHAPE_SIZE_VARIES)
-		encoder->size_end = hs_varint_put(encoder->size_end, row->size);
-	if (flags & HS_SHAPE_REFS_VARY) {
-		put_slots(encoder, row, flags);
-		encoder->reference_end = put_references(encoder->reference_end, last, row, shift,
-							HS_VARYING_TURNS - 1);
-	} else {
-		encoder->reference_end =
-			put_references(encoder->reference_end, last, row, shift, SIZE_MAX);
-	}
-	if ((row->slot_size - row->size) >> shift)
-		put_slack(encoder, row);
-	encoder->rows++;
+	hs_encoder_put_row(encoder, index, encoder->shapes[index].flags & HS_SHAPE_REFS_VARY,
+			   row->address, row->size, slack, row->n_refs, row->offsets, row->refs, shift);
 	return true;
 }
 

@@ -41,16 +41,45 @@ static inline uint8_t *hs_varint_put_wild(uint8_t *out, uint64_t value)
 {
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 	if (__builtin_expect(value < 1u << 28, 1)) {
-		static const uint32_t marks[4] = {0, 0x80, 0x8080, 0x808080};
+		/* By the highest bit set: marks of the bytes that others follow, and the length. */
+		static const struct {
+			uint32_t marks, bytes;
+		} forms[28] = {
+			{0, 1},	     {0, 1},	    {0, 1},	   {0, 1},	  {0, 1},
+			{0, 1},	     {0, 1},	    {0x80, 2},	   {0x80, 2},	  {0x80, 2},
+			{0x80, 2},   {0x80, 2},	    {0x80, 2},	   {0x80, 2},	  {0x8080, 3},
+			{0x8080, 3}, {0x8080, 3},   {0x8080, 3},   {0x8080, 3},	  {0x8080, 3},
+			{0x8080, 3}, {0x808080, 4}, {0x808080, 4}, {0x808080, 4}, {0x808080, 4},
+			{0x808080, 4}, {0x808080, 4}, {0x808080, 4},
+		};
+		const unsigned top = 31 - (unsigned)__builtin_clz((uint32_t)value | 1);
 		uint32_t spread = (uint32_t)value;
-		unsigned more = (31 - (unsigned)__builtin_clz(spread | 1)) * 37 >> 8; /* bits / 7 */
 
-		spread = (spread & 0x3fff) | (spread & 0xfffc000) << 2;
-		spread = (spread & 0x007f007f) | (spread & 0x3f803f80) << 1 | marks[more];
+		/* Adding what lies above bit 7 (then 15, 23) moves that up by one bit. */
+		spread += spread & 0xffffff80;
+		spread += spread & 0xffff8000;
+		spread += spread & 0xff800000;
+		spread |= forms[top].marks;
 		memcpy(out, &spread, 4);
-		return out + 1 + more;
+		return out + forms[top].bytes;
 	}
 #endif
+	return hs_varint_put(out, value);
+}
+
+/*
+ * The same for values that take two bytes now and then: without a branch on it
+ * up to 14 bits.  Touches up to 1 byte behind the end it returns.
+ */
+static inline uint8_t *hs_varint_put_short(uint8_t *out, uint64_t value)
+{
+	if (__builtin_expect(value < 1u << 14, 1)) {
+		const unsigned more = value >= 0x80;
+
+		out[0] = (uint8_t)(value | more << 7);
+		out[1] = (uint8_t)(value >> 7);
+		return out + 1 + more;
+	}
 	return hs_varint_put(out, value);
 }
 

@@ -27,7 +27,8 @@ static size_t plain_put(uint8_t *out, uint64_t value)
 
 static void check_value(uint64_t value)
 {
-	uint8_t plain[HS_VARINT_MAX], out[HS_VARINT_MAX + 8], wild[HS_VARINT_MAX + 8];
+	uint8_t plain[HS_VARINT_MAX], out[HS_VARINT_MAX + 8], wild[HS_VARINT_MAX + 8],
+		small[HS_VARINT_MAX + 8];
 	size_t size = plain_put(plain, value);
 	uint64_t got = ~value;
 
@@ -35,6 +36,8 @@ static void check_value(uint64_t value)
 	cr_assert_arr_eq(out, plain, size);
 	cr_assert_eq((size_t)(hs_varint_put_wild(wild, value) - wild), size);
 	cr_assert_arr_eq(wild, plain, size);
+	cr_assert_eq((size_t)(hs_varint_put_short(small, value) - small), size);
+	cr_assert_arr_eq(small, plain, size);
 	cr_assert_eq(hs_varint_size(value), size);
 	for (size_t cut = 0; cut < size; cut++) {
 		/* A copy of that very size, so that a sanitizer sees what is read. */
