@@ -64,18 +64,25 @@ static bool is_ring(const char *path, bool *is_empty)
 	return n == (ssize_t)sizeof start && hs_ring_header_decode(start, &header, &is_intact);
 }
 
+/* The ring of an earlier recording goes where that went. */
+static bool make_old(void)
+{
+	char old[HS_OPTIONS_VALUE_MAX + 16];
+
+	snprintf(old, sizeof old, "%s.old.ring", hs_recorder.output);
+	return rename(ring.path, old) == 0;
+}
+
 /* What is another program's file is not ours to take away. */
 static bool clear_place(char *message, size_t size)
 {
-	char old[HS_OPTIONS_VALUE_MAX + 16];
 	struct stat status;
 	bool is_empty;
 
 	if (lstat(ring.path, &status) < 0)
 		return true;
 	if (is_ring(ring.path, &is_empty)) {
-		snprintf(old, sizeof old, "%s.old.ring", hs_recorder.output);
-		if (rename(ring.path, old) == 0)
+		if (make_old())
 			return true;
 	} else if (S_ISREG(status.st_mode) && (is_empty || hs_recorder.options.overwrite)) {
 		if (unlink(ring.path) == 0)
@@ -126,17 +133,20 @@ bool hs_ring_open(char *message, size_t size)
 		.frame_bytes = FRAME_BYTES,
 		.sink = &ring.sink,
 	};
+	bool is_empty;
 
 	ring.is_on = ring.is_failure_said = false;
-	ring.path[0] = 0;
-	if (!hs_recorder.options.ring_bytes)
+	snprintf(ring.path, sizeof ring.path, "%s.ring", hs_recorder.output);
+	if (!hs_recorder.options.ring_bytes) {
+		if (hs_recorder.sink.is_regular && is_ring(ring.path, &is_empty))
+			make_old();
 		return true;
+	}
 	if (!hs_recorder.sink.is_regular) {
 		snprintf(message, size, "option 'ring' needs a file as output, and %s is none",
 			 hs_recorder.output);
 		return false;
 	}
-	snprintf(ring.path, sizeof ring.path, "%s.ring", hs_recorder.output);
 	if (!make(message, size))
 		return false;
 	hs_sink_open_callback(&ring.sink, hs_ring_file_put, &ring.file);
