@@ -4,6 +4,7 @@
  * the heap, and a summary of the rest.  Rows are written as they are read.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "contrib/cli/json.h"
 #include "contrib/cli/recording.h"
@@ -262,6 +263,17 @@ static void put_summary(const struct timeline *line)
 		       text_number(numbers[0], line->n_lost));
 }
 
+/* Whether the module was told to keep events in a ring, and this is not what it holds. */
+static bool is_beside_ring(const struct timeline *line)
+{
+	const char *options = heapshot_reader_header(line->recording->reader)->options;
+	const char *found = strstr(options, "ring=");
+
+	return line->n_minor + line->n_major + line->n_markers == 0 && found != NULL &&
+	       (found == options || found[-1] == ',') &&
+	       !heapshot_reader_summary(line->recording->reader)->is_ring;
+}
+
 int cli_events(const struct cli_command *command, int argc, char **argv)
 {
 	struct cli_arguments arguments;
@@ -290,5 +302,7 @@ int cli_events(const struct cli_command *command, int argc, char **argv)
 		put_json_summary(&line);
 	else
 		put_summary(&line);
+	if (status == CLI_OK && is_beside_ring(&line))
+		cli_message("%s: its events are in %s.ring", recording.path, recording.path);
 	return recording_close(&recording, status);
 }
