@@ -115,8 +115,6 @@ size_t hs_options_format(const struct hs_options *options, char *text, size_t si
 		*text = 0;
 	hs_options_init(&defaults);
 	for (option = hs_option_table; option->name; option++) {
-		if (option->type == HS_OPTION_LATER)
-			continue;
 		hs_option_get(options, option, value, sizeof value);
 		hs_option_get(&defaults, option, initial, sizeof initial);
 		if (strcmp(value, initial) == 0)

@@ -79,7 +79,6 @@ enum hs_option_type {
 	HS_OPTION_NUMBER,
 	HS_OPTION_FLAG,
 	HS_OPTION_CHOICE, /* one of its words: their number, from 0 */
-	HS_OPTION_LATER,  /* known, but not supported by this version */
 };
 
 struct hs_option {

@@ -258,8 +258,6 @@ bool hs_option_set(struct hs_options *options, const struct hs_option *option, c
 	uint64_t number;
 	bool is_number;
 
-	if (option->type == HS_OPTION_LATER)
-		return fail(message, size, "option '%s' is not supported by this version", option->name);
 	if (option->type == HS_OPTION_FLAG) {
 		if (value)
 			return fail(message, size, "option '%s' takes no value", option->name);
@@ -376,8 +374,6 @@ void hs_option_get(const struct hs_options *options, const struct hs_option *opt
 		break;
 	case HS_OPTION_METHODS:
 		snprintf(value, size, "%s", *(const bool *)(const void *)member ? "code" : "");
-		break;
-	case HS_OPTION_LATER:
 		break;
 	}
 }

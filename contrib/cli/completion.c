@@ -29,7 +29,7 @@ static void put_options(const struct cli_command *command)
 	if ((command->options & CLI_RECORD) == 0)
 		return;
 	for (option = hs_option_table; option->name != NULL; option++)
-		if (option->type != HS_OPTION_LATER && strcmp(option->name, "output") != 0)
+		if (strcmp(option->name, "output") != 0)
 			printf(" --%s%s", option->name, option->value != NULL ? "=" : "");
 }
 
@@ -44,8 +44,7 @@ static void put_words(void)
 			printf("\t--%s) words='%s' ;;\n", cli_options[i].name,
 			       cli_options[i].words);
 	for (option = hs_option_table; option->name != NULL; option++)
-		if (option->words != NULL && option->type != HS_OPTION_LATER &&
-		    strcmp(option->name, "snapshot") != 0)
+		if (option->words != NULL && strcmp(option->name, "snapshot") != 0)
 			printf("\t--%s) words='%s' ;;\n", option->name, option->words);
 }
 
@@ -107,7 +106,7 @@ void cli_print_completion(void)
 	      stdout);
 	put_commands();
 	fputs("' -- \"$cur\"))\n"
-	      "\telif [ \"$command\" = take ]; then\n"
+	      "\telif [ \"$command\" = take ] || [ \"$command\" = flush ]; then\n"
 	      "\t\tfor i in $(ls \"${XDG_RUNTIME_DIR:-/nonexistent}/heapshot\" "
 	      "/tmp/heapshot-\"$UID\" \\\n"
 	      "\t\t\t2> /dev/null | sed -n 's/\\.sock$//p'); do\n"
