@@ -228,6 +228,46 @@ static void idle(const char *exe)
 	mono_jit_cleanup(domain);
 }
 
+/* The flight recorder: written out while it runs, on threads of both sorts. */
+static void *flush_unattached(void *path)
+{
+	say("unattached", heapshot_flush_ring(path) > 0);
+	return NULL;
+}
+
+static void ring(const char *exe)
+{
+	char path[4096];
+	pthread_t thread;
+	int i;
+
+	say("nothing", heapshot_flush_ring("x.hs"));
+	say("callback", start("ring=1m", refuse, NULL));
+	say("start", start("ring=1m,events=gc+types+moves", NULL, NULL));
+	boot(exe);
+	for (i = 0; i < 50; i++) {
+		game(100);
+		snprintf(path, sizeof path, "round %d", i);
+		heapshot_mark(path);
+		mono_gc_collect(0);
+	}
+	snprintf(path, sizeof path, "%s.flushed", output);
+	say("flush", heapshot_flush());
+	say("ring", heapshot_flush_ring(path) > 0);
+	pthread_create(&thread, NULL, flush_unattached, path);
+	pthread_join(thread, NULL);
+	say("none", heapshot_flush_ring(NULL));
+	say("folder", heapshot_flush_ring("no/such/folder.hs"));
+	say("take", heapshot_take("beside a ring"));
+	say("stop", heapshot_stop());
+	say("stopped", heapshot_flush_ring(path));
+	say("again", start("", NULL, NULL));
+	say("without", heapshot_flush_ring(path));
+	say("take", heapshot_take("without"));
+	say("stop", heapshot_stop());
+	mono_jit_cleanup(domain);
+}
+
 /* Without the API: by the runtime's own way to load a profiler. */
 static void load(const char *exe)
 {
@@ -266,7 +306,7 @@ static const struct {
 } cases[] = {
 	{"late", late},       {"threads", threads}, {"early", early},       {"restart", restart},
 	{"failing", failing}, {"load", load},       {"mistakes", mistakes}, {"torn", torn},
-	{"idle", idle},
+	{"idle", idle},       {"ring", ring},
 };
 
 int main(int argc, char **argv)

@@ -256,6 +256,24 @@ def idle(directory):
     assert "it was stopped before" in heapshot("list", path).out
 
 
+@test("the flight recorder is written out on any thread, while it records")
+def ring(directory):
+    path, lines = case(directory, "ring")
+    refused = "-1 option 'ring' needs a file as output"
+    assert lines == [
+        "nothing -2 nothing is being recorded", "callback " + refused, "start 0", "flush 0", "ring 1", "unattached 1",
+        "none -1 no file is named", "folder -1 cannot write no/such/folder.hs: No such file or directory",
+        "take 1", "stop 0", "stopped -2 nothing is being recorded", "again 0",
+        "without -1 there is no ring; see the option 'ring'", "take 1", "stop 0"], lines
+    for name in (path + ".flushed", path + ".flushed.old", path + ".old", path + ".old.ring"):
+        check_file(name)
+    for name in (path + ".flushed", path + ".flushed.old", path + ".old.ring"):
+        assert [label for label in markers(name)] == ["round %d" % n for n in range(50)], markers(name)
+        assert header_of(name)["pid"] == header_of(path)["pid"]
+    assert not os.path.exists(path + ".ring")
+    assert [s["label"] for s in complete_snapshots(path + ".old")] == ["beside a ring"]
+
+
 @test("mono_profiler_load(\"heapshot:...\") from a program")
 def loaded(directory):
     path, _ = case(directory, "load")

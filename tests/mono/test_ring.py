@@ -132,6 +132,7 @@ def orderly(directory):
     assert [s["label"] for s in complete_snapshots(path)] == ["snapshot 0", "snapshot 1", "snapshot 2"]
     assert count_of(path, "T.Piece") == 500
     kinds = record_kinds(path)
+    assert "its events are in %s.ring" % path in heapshot("events", path).err
     assert "gc_event" not in kinds and "marker" not in kinds and "gc_moves" not in kinds, kinds
     kinds = record_kinds(path + ".ring")
     assert kinds["gc_event"] > 100 and kinds["end"] == 1 and kinds["header"] == 1, kinds
@@ -384,6 +385,16 @@ def refused_outputs(directory):
     result = run(command("events 1", "output=b.hs,ring=1m,overwrite,quiet"), cwd=directory)
     assert result.status == 0 and result.err == ""
     check_ring(os.path.join(directory, "b.hs.ring"))
+
+
+@test("R11 snapshots by fork: the child does not touch the ring, events go on meanwhile")
+def by_fork(directory):
+    path, _ = record(directory, "snapshots 10", "snapshot=none,fork=always")
+    check_file(path)
+    listed = complete_snapshots(path)
+    assert len(listed) == 10 and {s["fork"] for s in listed} == {"child"}, listed
+    check_ring(path + ".ring")
+    assert rounds(path + ".ring")[-1] == 499
 
 
 @test("R11 many threads and snapshots beside a ring")
