@@ -210,10 +210,11 @@ def resizes(directory):
         if record["record"] == "snapshot_end":
             ends.append(record)
     assert len(ends) > 1 and len(sizes) > 1
-    # The heap may shrink a little by itself before the snapshot asks; never below what is in it.
+    # The two are different measures: memory in use by the collector, and memory it has reserved.
     assert all(size % 4096 == 0 for size in sizes), sizes
+    assert max(sizes) >= max(record["slot_bytes"] for record in ends), (ends, sizes)
     for record in ends:
-        assert record["slot_bytes"] <= record["heap_bytes"] <= max(sizes), (record, sizes)
+        assert record["heap_bytes"] >= record["slot_bytes"], record
     shown = read_json("events", path)
     assert shown["summary"]["max_heap_bytes"] == max(sizes), shown["summary"]
 
