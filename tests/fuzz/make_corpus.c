@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 
 #include "schema/columns.h"
+#include "schema/ring.h"
 #include "schema/tag.h"
 #include "schema/varint.h"
 #include "tests/data/synthetic.h"
@@ -131,6 +132,41 @@ static void put_records(const char *name, unsigned flags, const struct synthetic
 	free(out);
 }
 
+/* The same frames as in FILE: metadata in the part for names, all others in the lap. */
+static void put_ring(const char *name, const struct synthetic_bytes *file)
+{
+	uint8_t *out = calloc(1, 2 * file->size + 4096);
+	size_t n = 2;
+
+	FUZZ_CHECK(out);
+	for (unsigned part = 0; part < 2; part++) {
+		size_t at = 0;
+		struct hs_tag tag;
+
+		while (at < file->size) {
+			const int length = hs_tag_decode(file->data + at, file->size - at, &tag);
+			size_t bytes, tail;
+			FUZZ_CHECK(length > 0);
+			bytes = (size_t)length + tag.compressed_bytes;
+			if ((tag.kind == HS_FRAME_METADATA) == (part == 0)) {
+				memcpy(out + n, file->data + at, bytes);
+				n += bytes;
+				tail = hs_ring_tail_bytes(bytes);
+				if (tail)
+					hs_ring_pad_encode(tail, out + n);
+				n += tail;
+			}
+			at += bytes;
+		}
+		if (part == 0) {
+			out[0] = (uint8_t)(n - 2);
+			out[1] = (uint8_t)((n - 2) >> 8);
+		}
+	}
+	put("ring", name, out, n);
+	free(out);
+}
+
 static void make_recordings(void)
 {
 	static const char *const variants[] = {
@@ -151,6 +187,8 @@ static void make_recordings(void)
 			put("frames", "beginning-lost", bytes.data + 100, bytes.size - 100);
 		}
 		put_records(variants[i], i % 4, &bytes);
+		if (i < 4)
+			put_ring(variants[i], &bytes);
 		if (strcmp(variants[i], "methods") == 0)
 			put_records("method-at-an-address", RECORDS_ADDRESS, &bytes);
 		free(bytes.data);
