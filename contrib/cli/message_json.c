@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "contrib/cli/message_json.h"
-#include "schema/heapshot.pb-c.h"
+#include "schema/heapshot_named.pb-c.h"
 
 /* GC_PHASE_START of GcPhase is "start". */
 static void put_enum(struct json *json, const ProtobufCEnumDescriptor *type, int value)
@@ -104,7 +104,7 @@ static void put_bytes(struct json *json, const ProtobufCFieldDescriptor *field,
 		      const ProtobufCBinaryData *bytes)
 {
 	if (field == protobuf_c_message_descriptor_get_field_by_name(
-			     &heapshot__string_content__descriptor, "text"))
+			     &heapshot_named__string_content__descriptor, "text"))
 		put_utf16(json, bytes);
 	else
 		put_hexadecimal(json, bytes);
@@ -252,7 +252,7 @@ uint64_t message_count_unknown(const ProtobufCMessage *message)
 ProtobufCMessage *message_unpack(const struct heapshot_record *record,
 				 const ProtobufCFieldDescriptor **field)
 {
-	*field = protobuf_c_message_descriptor_get_field(&heapshot__record__descriptor,
+	*field = protobuf_c_message_descriptor_get_field(&heapshot_named__record__descriptor,
 							 record->field);
 	if (*field == NULL || (*field)->type != PROTOBUF_C_TYPE_MESSAGE) {
 		*field = NULL;
