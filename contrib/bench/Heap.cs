@@ -76,8 +76,7 @@ namespace Bench
             case 5:
                 var entries = new Entry[random.Next(1, 9)];
                 for (int i = 0; i < entries.Length; i++)
-                    if (random.Next(3) != 0)
-                        entries[i] = new Entry { Number = i, Name = "entry", Target = parent };
+                    entries[i] = new Entry { Number = i, Name = "entry", Target = parent };
                 return entries;
             case 6:
                 return new byte[random.Next(200)];
