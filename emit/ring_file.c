@@ -20,7 +20,7 @@ static bool is_same_file(const struct hs_ring_file *file)
 {
 	struct stat st;
 
-	return file->fd >= 0 && fstat(file->fd, &st) == 0 &&
+	return file->fd > 0 && fstat(file->fd, &st) == 0 &&
 	       (uint64_t)st.st_dev == file->device && (uint64_t)st.st_ino == file->inode;
 }
 
@@ -156,7 +156,7 @@ int hs_ring_file_put(const void *frame, size_t size, void *file)
 
 void hs_ring_file_close(struct hs_ring_file *file)
 {
-	if (file->fd >= 0 && (file->inode == 0 || is_same_file(file)))
+	if (file->fd > 0 && (file->inode == 0 || is_same_file(file)))
 		close(file->fd);
 	file->fd = -1;
 }

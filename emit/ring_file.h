@@ -14,7 +14,7 @@
 
 struct hs_ring_file {
 	struct hs_ring ring;
-	int fd;                 /* -1: none */
+	int fd;                 /* 0 or -1: none */
 	pid_t pid;              /* of the process that made it; no other writes */
 	uint64_t device, inode; /* what fd must be: the host may have closed ours */
 };

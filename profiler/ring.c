@@ -27,7 +27,7 @@ static struct {
 	void *memory;
 	struct hs_stream *stream;
 	char path[HS_OPTIONS_VALUE_MAX + 8];
-} ring = {.file.fd = -1};
+} ring;
 
 size_t hs_ring_memory_bytes(void)
 {
