@@ -47,7 +47,7 @@ static struct {
 	struct moment took;
 } results[32];
 static unsigned n_results;
-static uint64_t n_objects, n_references;
+static uint64_t n_objects, n_references, asked_bytes, encoded_bytes;
 
 static void keep(const char *name, struct moment since)
 {
@@ -67,7 +67,7 @@ static void keep_walk(const char *name, void (*walk)(void))
 
 static void encode(void)
 {
-	if (walk_encode() != 0)
+	if (walk_encode(&encoded_bytes) != 0)
 		abort();
 }
 
@@ -84,7 +84,7 @@ static void compress(void)
  */
 static void make_walks(void)
 {
-	walk_count(&n_objects, &n_references);
+	walk_count(&n_objects, &n_references, &asked_bytes);
 	keep_walk("nothing", walk_nothing);
 	keep_walk("encode", encode);
 	keep_walk("nothing", walk_nothing);
@@ -110,8 +110,11 @@ static void print_results(void)
 
 	if (!n_results)
 		return;
-	fprintf(out, "{\"stop\":%u,\"objects\":%llu,\"references\":%llu,\"heap_bytes\":%lld", n_stops++,
-		(unsigned long long)n_objects, (unsigned long long)n_references,
+	fprintf(out,
+		"{\"stop\":%u,\"objects\":%llu,\"references\":%llu,\"bytes\":%llu,\"encoded_bytes\":%llu,"
+		"\"heap_bytes\":%lld",
+		n_stops++, (unsigned long long)n_objects, (unsigned long long)n_references,
+		(unsigned long long)asked_bytes, (unsigned long long)encoded_bytes,
 		(long long)mono_gc_get_heap_size());
 	for (i = 0; i < n_results; i++)
 		fprintf(out, "%s[\"%s\",%llu,%llu]", i ? "," : ",\"took\":[", results[i].name,

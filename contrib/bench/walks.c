@@ -8,6 +8,7 @@
 #include <errno.h>
 
 #include <mono/metadata/mono-gc.h>
+#include <mono/metadata/object.h>
 
 #include "emit/sink.h"
 #include "profiler/area.h"
@@ -75,22 +76,23 @@ static int count(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_t
 {
 	uint64_t *counts = data;
 
-	(void)object;
 	(void)klass;
 	(void)refs;
 	(void)offsets;
 	counts[0] += size != 0;
 	counts[1] += n_refs;
+	counts[2] += size ? mono_object_get_size(object) : 0;
 	return 0;
 }
 
-void walk_count(uint64_t *objects, uint64_t *references)
+void walk_count(uint64_t *objects, uint64_t *references, uint64_t *bytes)
 {
-	uint64_t counts[2] = {0, 0};
+	uint64_t counts[3] = {0};
 
 	mono_gc_walk_heap(0, count, counts);
 	*objects = counts[0];
 	*references = counts[1];
+	*bytes = counts[2];
 }
 
 static int keep_objects(void)
@@ -133,7 +135,7 @@ static int frame_ephemerons(void)
 	return error;
 }
 
-static int walk(int (*put_objects)(void), int (*put_ephemerons)(void))
+static int walk(int (*put_objects)(void), int (*put_ephemerons)(void), uint64_t *bytes)
 {
 	struct hs_walk work = {
 		.snapshot = 1,
@@ -146,20 +148,22 @@ static int walk(int (*put_objects)(void), int (*put_ephemerons)(void))
 	if (!hs_root_set_fill(&root_set))
 		return -ENOMEM;
 	error = hs_walk_run(&work);
+	*bytes = work.totals.bytes;
 	/* Types have no names here; nobody is to look them up. */
 	hs_late_publish();
 	hs_late_clear();
 	return error;
 }
 
-int walk_encode(void)
+int walk_encode(uint64_t *bytes)
 {
-	return walk(keep_objects, keep_ephemerons);
+	return walk(keep_objects, keep_ephemerons, bytes);
 }
 
 int walk_compress(void)
 {
-	const int error = walk(frame_objects, frame_ephemerons);
+	uint64_t bytes;
+	const int error = walk(frame_objects, frame_ephemerons, &bytes);
 
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY, 0);
 }

@@ -20,8 +20,10 @@ void walks_forget_roots(void);
 
 /* In the stopped world only. */
 void walk_nothing(void);
-void walk_count(uint64_t *objects, uint64_t *references);
-int walk_encode(void);   /* batches into memory */
+/* BYTES: the sum of what the runtime states for each object. */
+void walk_count(uint64_t *objects, uint64_t *references, uint64_t *bytes);
+/* Batches into memory; BYTES: the sum of what the recorder takes the objects' sizes for. */
+int walk_encode(uint64_t *bytes);
 int walk_compress(void); /* batches into frames, and those to nowhere */
 
 #endif

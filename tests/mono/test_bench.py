@@ -93,6 +93,7 @@ def small(directory):
         assert row["what"] in text and row["where"] in text
     stops = next(one for one in found["runs"] if one["part"] == "pause")["probe"]
     stop = next(line for line in stops if "took" in line)
+    assert stop["bytes"] == stop["encoded_bytes"]
     assert 15000 < stop["objects"] < 60000 and {took[0] for took in stop["took"]} >= {
         "nothing", "encode", "compress", "heapshot"}
     pauses = next(row for row in found["rows"] if row["name"] == "pause" and row["where"] == "mix 20 k")
@@ -112,6 +113,23 @@ def beside_log(directory):
     assert rows["log/pause"]["value"] == figures.times(stop, "log", figures.CPU)[0] / figures.times(
         stop, "heapshot", figures.CPU)[0]
     assert rows["log/bytes"]["value"] > rows["zip/bytes"]["value"] > 1
+
+
+@test("sizes that the walk finds are those that the runtime states")
+def sizes(directory):
+    path = os.path.join(directory, "probe.jsonl")
+    for words in (["mono", "--profile=heapprobe:front", compiled("Sizes")],
+                  ["mono", "--profile=heapprobe:front", compiled("Names")],
+                  ["mono", "--profile=heapprobe:front", program("Arrays"), "lengths"],
+                  ["mono", "--profile=heapprobe:front", program("Strings"), "distinct", "5000"]):
+        result = run(words, env={"HEAPPROBE_FILE": path}, cwd=directory)
+        assert result.status == 0, result.err
+        with open(path) as file:
+            stops = [line for line in map(json.loads, file) if "took" in line]
+        os.unlink(path)
+        assert stops, words
+        for stop in stops:
+            assert stop["bytes"] == stop["encoded_bytes"] > 0, (words, stop)
 
 
 @test("mistakes on the command line")
