@@ -34,13 +34,8 @@
 /* Longest time that the end of the process waits for a child. */
 #define HS_FORK_EXIT_NS    (30 * HS_NS_PER_S)
 
-/*
- * At the start, before the collector reads MONO_GC_PARAMS: asks it not to sweep
- * on another thread.  Once it has read it the variable gets its value back, so
- * that the program's children inherit that.
- */
+/* At the start, before the runtime's own unless that IS_LATE. */
 void hs_fork_prepare(bool is_late);
-void hs_fork_restore_environment(void);
 
 /* SNAPSHOT_FORK_CHILD, or why this snapshot is to be written in the process. */
 Heapshot__SnapshotFork hs_fork_decide(enum hs_trigger trigger);

@@ -29,6 +29,11 @@ void hs_late_add(uintptr_t klass)
 		memcpy(collected.data + offset, &klass, sizeof klass);
 }
 
+bool hs_late_has_collected(void)
+{
+	return collected.used != 0;
+}
+
 void hs_late_publish(void)
 {
 	struct batch *batch;

@@ -12,6 +12,8 @@
 
 /* In the stopped world: KLASS has no name. */
 void hs_late_add(uintptr_t klass);
+/* Some were added since they were ready last. */
+bool hs_late_has_collected(void);
 /* In the stopped world: those added are ready to be named. */
 void hs_late_publish(void);
 

@@ -25,6 +25,7 @@
 #include "profiler/module.h"
 #include "profiler/request.h"
 #include "profiler/seen.h"
+#include "profiler/sweep.h"
 
 /* Statuses of a process that is ended before managed code. */
 enum { STATUS_HELP = 0, STATUS_STRICT = 2 };
@@ -44,7 +45,7 @@ bool hs_is_collector_supported(void)
 static void runtime_initialized(MonoProfiler *unused)
 {
 	(void)unused;
-	hs_fork_restore_environment();
+	hs_sweep_restore_environment();
 	if (!hs_is_recording())
 		return;
 	atomic_store(&hs_recorder.phase, HS_PHASE_RUNNING);

@@ -233,11 +233,12 @@ static int begin_snapshot(const struct hs_snapshot *snapshot)
 	return error ? error : put_begin(snapshot);
 }
 
-/* A child's types stay its own: those that it numbers would mean others to us. */
+/* What a child numbers, or finds without a name, is known to it alone. */
 static bool are_types_known(uint32_t n_types, uint32_t n_domains)
 {
 	return current.fork != HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD ||
-	       (hs_recorder.types.n_types == n_types && hs_recorder.types.n_domains == n_domains);
+	       (hs_recorder.types.n_types == n_types && hs_recorder.types.n_domains == n_domains &&
+		!hs_late_has_collected());
 }
 
 static int finish_snapshot(const struct hs_snapshot *snapshot)
