@@ -3,6 +3,7 @@
 written out of it, and what goes to the output meanwhile."""
 import os
 import random
+import re
 import resource
 import signal
 import struct
@@ -406,6 +407,19 @@ def busy(directory):
     check_file(path)
     check_ring(path + ".ring")
     assert len(complete_snapshots(path)) >= 20
+
+
+@test("R12 no malloc while the world is stopped, though the log is emptied into the ring there")
+def no_malloc(directory):
+    counter = os.path.join(MODULES, "libmono-profiler-stopcount.so")
+    for options in ("snapshot=gc,memory=2m", "snapshot=gc,fork=always"):
+        for args in ("Garbage.exe replace 3", "Lists.exe ring 300000"):
+            result = mono(args, "output=a.hs,overwrite,quiet,ring=1m,%s,%s" % (EVENTS, options),
+                          ["--profile=stopcount"], env={"LD_PRELOAD": counter}, cwd=directory)
+            assert result.status == 0, result.err
+            found = re.search(r"stopcount: (\d+) stops, (\d+) calls(.*)", result.err)
+            assert found and int(found.group(1)) > 0 and int(found.group(2)) == 0, result.err
+            check_ring(os.path.join(directory, "a.hs.ring"))
 
 
 main()
