@@ -38,7 +38,11 @@ static class Api
                 for (int i = 0; i < n; i++)
                 {
                     int number = i;
-                    threads.Add(new Thread(() => { if (Heapshot.Take("thread " + number)) Interlocked.Increment(ref good); }));
+                    threads.Add(new Thread(() =>
+                    {
+                        if (Heapshot.Take("thread " + number)) Interlocked.Increment(ref good);
+                        else Console.WriteLine("thread " + number + ": " + Heapshot.Error);
+                    }));
                 }
                 foreach (var thread in threads) thread.Start();
                 foreach (var thread in threads) thread.Join();

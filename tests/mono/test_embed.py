@@ -73,10 +73,10 @@ def embed(how):
     return build("embed", os.path.join(EXAMPLES, "embed.c"), how)
 
 
-def case(directory, name, how="shared", err="", env=None):
-    """Runs a case of embed_late; gives the recording's path and what was printed."""
+def case(directory, name, how="shared", err="", env=None, program="embed_late"):
+    """Runs a case of a program; gives the recording's path and what was printed."""
     path = os.path.join(directory, "a.hs")
-    exe = build("embed_late", os.path.join(SOURCE, "tests", "mono", "embed_late.c"), how)
+    exe = build(program, os.path.join(SOURCE, "tests", "mono", program + ".c"), how)
     result = run([exe, name, game(), path], cwd=directory, timeout=100, env=env)
     lines = result.out.splitlines()
     assert result.status == 0 and lines and lines[-1] == "done", "status %d\n%s%s" % (
@@ -246,6 +246,15 @@ def torn(directory):
                if record["record"] == "string_batch" for row in record["string"]]
     assert len(strings) == count_of(path, "System.String") > 0, len(strings)
     assert all(len(row["text"]) == min(row["length"], 10) for row in strings)
+
+
+@test("two requests during a snapshot lead to one more")
+def queued_once(directory):
+    path, lines = case(directory, "queued", program="embed_queue")
+    assert lines == ["start 0", "ended 2", "asked 2", "take 3", "stop 0"], lines
+    check_file(path)
+    assert [(s["trigger"], s["label"]) for s in complete_snapshots(path)] == [
+        ("signal", ""), ("signal", ""), ("api", "last")], snapshots(path)
 
 
 @test("a recording that is stopped without a snapshot says so, and not that the process ended")

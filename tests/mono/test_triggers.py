@@ -242,9 +242,11 @@ def managed_threads(directory):
     taken = run(["mono", "--profile=heapshot:output=%s,snapshot=none,quiet" % path, compiled("Api"), "threads", "8"],
                 cwd=directory)
     assert taken.status == 0 and taken.out.endswith("done\n"), taken.out + taken.err
-    good = int(taken.out.split("good ")[1].split()[0])
-    assert good >= 1 and len(complete_snapshots(path)) >= 1
+    assert taken.out == "recording True\ngood 8\ndone\n", taken.out
     check_file(path)
+    listed = complete_snapshots(path)
+    assert sorted(snapshot["label"] for snapshot in listed) == ["thread %d" % n for n in range(8)], listed
+    assert triggers(path) == ["api"] * 8
 
 
 main(jobs=2)
