@@ -71,6 +71,8 @@ int verify_read_records(struct recording *recording, struct verify_unknown *unkn
 			unknown->fields += record.n_unknown;
 			if (message != NULL) {
 				unknown->fields += message_count_unknown(message);
+				if (record.field == HEAPSHOT__RECORD__BODY_LOSS)
+					unknown->lost += ((const Heapshot__Loss *)message)->count;
 				protobuf_c_message_free_unpacked(message, NULL);
 			} else if (field == NULL) {
 				unknown->records++;
@@ -214,6 +216,18 @@ static int verify_one(struct findings *findings, const struct heapshot_snapshot 
 	return CLI_OK;
 }
 
+static void put_counts(uint64_t n_frames, const struct verify_unknown *unknown)
+{
+	char number[TEXT_NUMBER_BYTES];
+
+	printf("frames: %" PRIu64 "; unknown: %" PRIu64 " frames, %" PRIu64 " records, %" PRIu64
+	       " fields\n",
+	       n_frames, unknown->frames, unknown->records, unknown->fields);
+	if (unknown->lost != 0)
+		printf("lost: %s records, for which the recorder had no room\n",
+		       text_number(number, unknown->lost));
+}
+
 static int verify_all(struct findings *findings, const struct cli_arguments *arguments)
 {
 	struct recording *recording = findings->recording;
@@ -239,10 +253,7 @@ static int verify_all(struct findings *findings, const struct cli_arguments *arg
 	if (findings->is_json)
 		json_end(json, ']');
 	else
-		printf("frames: %" PRIu64 "; unknown: %" PRIu64 " frames, %" PRIu64
-		       " records, %" PRIu64 " fields\n",
-		       heapshot_reader_summary(recording->reader)->n_frames, unknown.frames,
-		       unknown.records, unknown.fields);
+		put_counts(heapshot_reader_summary(recording->reader)->n_frames, &unknown);
 	found = worse(found, put_issues(findings));
 	found = worse(found, recording->status);
 	if (status == CLI_OK)
@@ -255,6 +266,7 @@ static int verify_all(struct findings *findings, const struct cli_arguments *arg
 		json_put_unsigned(json, "unknown_frames", unknown.frames);
 		json_put_unsigned(json, "unknown_records", unknown.records);
 		json_put_unsigned(json, "unknown_fields", unknown.fields);
+		json_put_unsigned(json, "lost", unknown.lost);
 		json_put_unsigned(json, "status", (uint64_t)status);
 		json_put_bool(json, "ok", status == CLI_OK);
 		json_end(json, '}');

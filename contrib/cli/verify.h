@@ -37,9 +37,10 @@ struct verify_snapshot {
 	bool is_damaged;
 };
 
-/* What the file holds that we do not know. */
+/* What the file holds that we do not know, and what it says is missing. */
 struct verify_unknown {
 	uint64_t frames, records, fields;
+	uint64_t lost; /* records, as the recorder counted them */
 };
 
 /* Reads a snapshot twice.  CLI_OK, or a status, said already. */

@@ -278,12 +278,13 @@ def dump_objects_row_by_row():
 def verify_json():
     data = run_json("verify", recording("good"))
     assert list(data) == ["snapshots", "issues", "issues_met", "frames", "dropped_frames", "unknown_frames",
-                          "unknown_records", "unknown_fields", "status", "ok"]
-    assert data["ok"] and data["status"] == 0 and data["issues"] == []
+                          "unknown_records", "unknown_fields", "lost", "status", "ok"]
+    assert data["ok"] and data["status"] == 0 and data["issues"] == [] and data["lost"] == 21
     assert list(data["snapshots"][0]) == ["id", "objects", "references", "bytes", "roots",
                                           "complete", "references_checked", "problems"]
     assert all(s["references_checked"] and s["problems"] == [] for s in data["snapshots"])
-    assert run("verify", recording("good")).out.endswith("\nok\n")
+    assert run("verify", recording("good")).out.endswith(
+        "\nlost: 21 records, for which the recorder had no room\nok\n")
     assert run("verify", recording("stats")).out.endswith("\nok\n")
 
 

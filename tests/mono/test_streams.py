@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT
+"""What reaches the output while the program runs, when the output is slow, and
+however the program ends."""
+import fcntl
+import os
+import re
+import signal
+
+from harness import *
+
+
+def records_of(path):
+    """The records of what is there so far."""
+    if not os.path.exists(path) or os.path.getsize(path) == 0:
+        return []
+    result = heapshot("dump", path)
+    assert result.status in (OK, INCOMPLETE), result.err
+    return [json.loads(line) for line in result.out.splitlines()]
+
+
+def ask(process, line):
+    process.stdin.write(line.encode() + b"\n")
+    process.stdin.flush()
+    return process.stdout.readline().decode()
+
+
+@test("without a snapshot, what happened is in the file while the program waits")
+def flushed_by_time(directory):
+    path = os.path.join(directory, "a.hs")
+    process = start("Leak.exe serve", "output=%s,snapshot=none,quiet,events=gc+threads" % path, cwd=directory)
+    try:
+        assert ask(process, "leak") == "ok 10\n"
+
+        def ends():
+            return sum(record["record"] == "gc_event" and record["phase"] == "post_start_world"
+                       for record in records_of(path))
+        for n in range(1, 4):
+            # Far too little to fill a frame, and nobody asks for a flush.
+            assert ask(process, "collect") == "ok 10\n"
+            wait_for("collection %d in the file" % n, lambda: ends() >= n)
+            assert process.poll() is None
+        assert os.path.getsize(path) < 100 << 10
+        assert sum(record["record"] == "thread" for record in records_of(path)) > 0
+        assert snapshots(path, status=(OK, INCOMPLETE)) == []
+        process.communicate(b"quit\n", timeout=60)
+        assert process.returncode == 0
+    finally:
+        if process.poll() is None:
+            end(process)
+
+
+@test("a reader that stands still: events that found no room are counted in the file, and the program goes on")
+def reader_stands_still(directory):
+    fifo, path = os.path.join(directory, "fifo"), os.path.join(directory, "a.hs")
+    os.mkfifo(fifo)
+    reader = os.open(fifo, os.O_RDONLY | os.O_NONBLOCK)
+    n = 200000
+    process = subprocess.Popen(
+        ["mono", "--profile=heapshot:output=%s,snapshot=shutdown,events=handles,memory=2m,quiet" % fifo,
+         compiled("Known"), "handles", str(n)], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE, env=environment(), cwd=directory)
+    try:
+        # It has done all its work before the first byte is read.
+        assert process.stdout.readline() == b"made %d\n" % n
+        fcntl.fcntl(reader, fcntl.F_SETFL, 0)
+        read = threading.Thread(target=copy, args=(reader, path))
+        read.start()
+        out, err = process.communicate(b"\n", timeout=60)
+        read.join(60)
+        assert process.returncode == 0 and out == b"done\n" and err == b"", (process.returncode, out, err)
+    finally:
+        if process.poll() is None:
+            end(process)
+    check_file(path)
+    records = records_of(path)
+    handles = sum(record["record"] == "gc_handle" for record in records)
+    lost = {}
+    for record in records:
+        if record["record"] == "loss":
+            assert "the log was full" in record["reason"], record
+            lost[record["kind"]] = lost.get(record["kind"], 0) + record["count"]
+    # Nothing but handles was asked for; the runtime makes some itself.
+    assert lost["events"] > n and 2 * n <= handles + lost["events"] <= 2 * n + 500, (handles, lost)
+    verify = read_json("verify", path)
+    assert verify["lost"] == sum(lost.values()) and verify["ok"], verify
+    assert "lost: %s records" % format(verify["lost"], ",") in heapshot("verify", path).out
+    assert read_json("events", path)["summary"]["lost"] == verify["lost"]
+    # The snapshot behind it is whole, and its types have names although the log had no room for them.
+    assert [snapshot["trigger"] for snapshot in complete_snapshots(path)] == ["shutdown"]
+    assert {"System.String", "System.Byte[]"} <= {row["type"] for row in top(path)}
+
+
+def copy(reader, path):
+    with os.fdopen(reader, "rb") as source, open(path, "wb") as file:
+        shutil.copyfileobj(source, file)
+
+
+main(jobs=2)
