@@ -275,7 +275,8 @@ void hs_gc_install(MonoProfilerHandle handle)
 	n_collections = next_at_bytes = 0;
 	last_snapshot_end_ns = last_snapshot_duration_ns = 0;
 	mono_profiler_set_gc_event_callback(handle, gc_event);
-	mono_profiler_set_gc_resize_callback(handle, gc_resize);
+	mono_profiler_set_gc_resize_callback(
+		handle, hs_recorder.options.events & HS_EVENTS_GC ? gc_resize : NULL);
 	mono_profiler_set_gc_finalized_callback(handle, gc_finalized);
 	mono_profiler_set_gc_moves_callback(
 		handle, hs_recorder.options.events & HS_EVENTS_MOVES ? gc_moves : NULL);

@@ -229,7 +229,7 @@ def events(directory):
     # A word of the list, and the body of the records that it brings.
     bodies = {"gc": "gc_event", "jit": "jit_chunk", "methods": "jit_method", "moves": "gc_moves",
               "handles": "gc_handle", "counters": "counter_sample", "threads": "thread"}
-    for chosen in list(bodies) + ["types"]:
+    for chosen in list(bodies) + ["types", "none"]:
         mono("Handles.exe kinds 100", "output=%s,snapshot=gc,overwrite,quiet,events=%s" % (path, chosen))
         check_file(path)
         assert count_of(path, "T.ByNormal") == 100
@@ -238,8 +238,15 @@ def events(directory):
             is_there = body in kinds
             if word == chosen:
                 assert is_there, "events=%s brings no %s" % (chosen, body)
-            elif word != "threads" and (chosen, word) != ("methods", "jit"):
+            # Packets of methods name the chunks that their code lies in.
+            elif (chosen, word) != ("methods", "jit"):
                 assert not is_there, "events=%s brings %s" % (chosen, body)
+        # What goes with a word, and what a snapshot needs, whatever the list says.
+        for word, more in (("gc", ("gc_resize", "root_range")), ("counters", ("counter",))):
+            for body in more:
+                assert (body in kinds) == (word == chosen), (chosen, body)
+        assert {"header", "type", "type_layout", "image", "domain", "snapshot_begin", "snapshot_end", "object_batch",
+                "root_batch", "end"} <= set(kinds), (chosen, kinds)
 
 
 @test("`strings` records the first characters, and nothing unless asked")

@@ -95,4 +95,43 @@ def copy(reader, path):
         shutil.copyfileobj(source, file)
 
 
+# Endings of which the runtime writes a report, beside those in cases/expected.tsv: the status
+# that a shell shows, and whether it is the report of a crash, with addresses in it.
+ENDINGS = (
+    ("throw", 1, False), ("throw-in-thread", 1, False), ("null", 1, False), ("stack-overflow", 1, False),
+    ("fail-fast", 134, True), ("abort", 134, True), ("signal 11", 134, True),
+)
+
+
+def report(text):
+    """What a crash report says on every run: its titles, what was got, and the managed stack."""
+    return [line.strip() for line in text.splitlines()
+            if re.match(r"\t?(CLR: |Got a |a fatal error|used by your|\t?Native |\t?Managed |\t?Basic |"
+                        r"\t?Telemetry |\t  at Exits:)", line)]
+
+
+def check_ending(directory, args, status, is_crash):
+    path = os.path.join(directory, "a.hs")
+    plain = mono("Exits.exe " + args, cwd=directory, timeout=60)
+    recorded = mono("Exits.exe " + args, "output=%s,snapshot=gc,quiet" % path, cwd=directory, timeout=60)
+    assert recorded.status == plain.status == status, (recorded.status, plain.status)
+    if is_crash:
+        assert report(recorded.out) == report(plain.out), (report(recorded.out), report(plain.out))
+        assert len(report(plain.out)) >= 6, report(plain.out)
+    else:
+        assert recorded.out == plain.out and recorded.err == plain.err, (recorded.err, plain.err)
+    check_file(path, (OK, INCOMPLETE))
+    listed = snapshots(path, status=(OK, INCOMPLETE))
+    assert listed and all(snapshot["complete"] for snapshot in listed), listed
+    for snapshot in listed:
+        assert count_of(path, "T.Tgt", snapshot["id"]) == 1
+        assert [root["name"] for root in of_type(roots(path, snapshot["id"]), "T.Tgt")
+                if root["kind"] == "static"] == ["T.Pub.Root"]
+
+
+for ending in ENDINGS:
+    test("ended by %s: as without the module, and what was taken reads" % ending[0])(
+        lambda directory, ending=ending: check_ending(directory, *ending))
+
+
 main(jobs=2)
