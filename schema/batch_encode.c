@@ -6,7 +6,6 @@
 
 #include "schema/batch_encoder.h"
 
-#define likely(x)   __builtin_expect(!!(x), 1)
 #define unlikely(x) __builtin_expect(!!(x), 0)
 
 _Static_assert(sizeof(struct hs_batch_encoder) <= 1u << 20, "an encoder stays below 1 MB");
@@ -211,19 +210,14 @@ void hs_encoder_put_slack(struct hs_batch_encoder *encoder, uint64_t size, uint6
 	encoder->slack_row = encoder->rows;
 }
 
-static inline __attribute__((always_inline)) bool add_row(struct hs_batch_encoder *encoder,
-							  const struct hs_row *row,
-							  struct hs_shape_hint *hint,
-							  unsigned shift)
+/* One copy for words of either size: the walk has the usual row inline. */
+bool hs_batch_add(struct hs_batch_encoder *encoder, const struct hs_row *row,
+		  struct hs_shape_hint *hint)
 {
+	const unsigned shift = encoder->shift;
 	const uint64_t slack = row->slot_size > row->size ? row->slot_size - row->size : 0;
 	unsigned index;
 
-	if (!row->is_continuation &&
-	    hs_batch_add_usual(encoder, hint, row->address, row->size,
-			       row->size_varies ? HS_SIZE_VARIES : row->size, slack,
-			       row->n_refs, row->offsets, row->refs, shift))
-		return true;
 	if (!hs_encoder_has_room(encoder, row->n_refs))
 		return false;
 	index = find_shape(encoder, row, hint);
@@ -232,13 +226,6 @@ static inline __attribute__((always_inline)) bool add_row(struct hs_batch_encode
 	hs_encoder_put_row(encoder, index, encoder->shapes[index].flags & HS_SHAPE_REFS_VARY,
 			   row->address, row->size, slack, row->n_refs, row->offsets, row->refs, shift);
 	return true;
-}
-
-bool hs_batch_add(struct hs_batch_encoder *encoder, const struct hs_row *row,
-		  struct hs_shape_hint *hint)
-{
-	return likely(encoder->shift == 3) ? add_row(encoder, row, hint, 3)
-					   : add_row(encoder, row, hint, 2);
 }
 
 uint32_t hs_batch_rows(const struct hs_batch_encoder *encoder)
