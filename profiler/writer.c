@@ -75,6 +75,7 @@ static void fail(int error)
 		   advice_of(-error));
 	/* A command that has ended would stay a zombie, a full disk would stay full. */
 	if (hs_own(HS_OWNER_LIMIT_NS)) {
+		hs_ring_flush();
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
 		hs_disown();
 	}
