@@ -175,10 +175,10 @@ static int compare(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* The mean without the longest hundredth: those are times of somebody else. */
+/* The mean without the longest tenth: on a busy machine those are times of somebody else. */
 static double trimmed_mean(const uint32_t *samples, size_t n)
 {
-	const size_t kept = n - n / 100;
+	const size_t kept = n - n / 10;
 	double sum = 0;
 	size_t i;
 
