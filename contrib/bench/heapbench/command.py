@@ -62,7 +62,7 @@ def arguments(words):
     options.heaps = options.heaps or heaps(QUICK_HEAPS if quick else FULL_HEAPS)
     options.rounds = options.rounds or (2 if quick else 7)
     options.pairs = options.pairs or (1 if quick else 21)
-    options.mcs_bytes, options.mcs_ms = ((256 << 10), 500) if quick else ((15 << 20), 4000)
+    options.mcs_bytes, options.mcs_gcs = ((256 << 10), 5) if quick else ((15 << 20), 100)
     options.idle_bytes = (64 << 10) if quick else (1 << 20)
     options.churn = 1000000 if quick else 60000000
     options.memory_heaps = [10000] if quick else [10000, 1000000]
