@@ -13,14 +13,17 @@
 #include "profiler/events.h"
 #include "profiler/heapshot.h"
 #include "profiler/module.h"
+#include "profiler/per_thread.h"
 #include "profiler/request.h"
 #include "profiler/ring.h"
 
-static _Thread_local char last_error[512];
+#define ERROR_BYTES 512
 
 const char *heapshot_error(void)
 {
-	return last_error;
+	const char *text = hs_per_thread_present(HS_PER_THREAD_ERROR);
+
+	return text ? text : "";
 }
 
 uint32_t heapshot_version(void)
@@ -30,13 +33,17 @@ uint32_t heapshot_version(void)
 
 static int fail(enum heapshot_result result, const char *text)
 {
-	snprintf(last_error, sizeof last_error, "%s", text);
+	char *last_error = hs_per_thread(HS_PER_THREAD_ERROR, ERROR_BYTES);
+
+	if (last_error)
+		snprintf(last_error, ERROR_BYTES, "%s", text);
 	return result;
 }
 
 int heapshot_start(const struct heapshot_start *given)
 {
 	struct hs_start start = {.is_late = mono_get_root_domain() != NULL};
+	char message[ERROR_BYTES] = "";
 	bool is_strict;
 
 	if (!given || given->size < sizeof *given)
@@ -46,13 +53,13 @@ int heapshot_start(const struct heapshot_start *given)
 	start.options = given->options;
 	start.callback = given->write;
 	start.user_data = given->user_data;
-	switch (hs_module_start(&start, last_error, sizeof last_error, &is_strict)) {
+	switch (hs_module_start(&start, message, sizeof message, &is_strict)) {
 	case HS_START_OK:
 		return HEAPSHOT_OK;
 	case HS_START_HELP:
 		return fail(HEAPSHOT_REFUSED, "option 'help' is for the command line");
 	default:
-		return HEAPSHOT_REFUSED;
+		return fail(HEAPSHOT_REFUSED, message);
 	}
 }
 
@@ -111,7 +118,7 @@ int heapshot_flush(void)
 
 int64_t heapshot_flush_ring(const char *path)
 {
-	char message[sizeof last_error];
+	char message[ERROR_BYTES];
 	uint64_t n_dropped;
 	int64_t result = hs_ring_write_out(path, &n_dropped, message, sizeof message);
 

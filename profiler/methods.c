@@ -21,6 +21,7 @@
 
 #include "profiler/method_il.h"
 #include "profiler/methods.h"
+#include "profiler/per_thread.h"
 #include "profiler/recorder.h"
 #include "profiler/text.h"
 
@@ -35,49 +36,58 @@
 /* The runtime's own switch, declared in its private headers; absent: it compiles. */
 extern int mono_use_interpreter __attribute__((weak));
 
-/* Compilations under way on this thread. */
-static __thread struct {
-	MonoMethod *method;
-	uint64_t begin_ns, nested_ns;
-	bool has_code;       /* the compiler has written some */
-} nesting[NESTING_MAX];
-static __thread unsigned depth;
-/* Code of the packet before, of this thread. */
-static __thread uintptr_t last_code;
+/* What a thread compiles. */
+struct compilations {
+	struct {
+		MonoMethod *method;
+		uint64_t begin_ns, nested_ns;
+		bool has_code;       /* the compiler has written some */
+	} nesting[NESTING_MAX];      /* under way */
+	unsigned depth;
+	uintptr_t last_code;         /* of the packet before */
+};
 
 static _Atomic uint64_t n_methods;
 
 static void jit_begin(MonoProfiler *profiler, MonoMethod *method)
 {
+	struct compilations *own;
+	unsigned at;
+
 	(void)profiler;
 	if (!hs_is_recording())
 		return;
+	own = hs_per_thread(HS_PER_THREAD_COMPILATIONS, sizeof *own);
+	if (!own)
+		return;
 	/* An exception may have left some behind: the oldest go. */
-	if (depth == NESTING_MAX)
-		memmove(nesting, nesting + 1, --depth * sizeof *nesting);
-	nesting[depth].method = method;
-	nesting[depth].nested_ns = 0;
-	nesting[depth].has_code = false;
-	nesting[depth++].begin_ns = hs_monotonic_ns();
+	if (own->depth == NESTING_MAX)
+		memmove(own->nesting, own->nesting + 1, --own->depth * sizeof *own->nesting);
+	at = own->depth++;
+	own->nesting[at].method = method;
+	own->nesting[at].nested_ns = 0;
+	own->nesting[at].has_code = false;
+	own->nesting[at].begin_ns = hs_monotonic_ns();
 }
 
 /* Takes METHOD from the nesting into WHAT; false if it did not begin. */
 static bool end_compilation(MonoMethod *method, struct hs_method_entry *what)
 {
+	struct compilations *own = hs_per_thread_present(HS_PER_THREAD_COMPILATIONS);
+	unsigned at = own ? own->depth : 0;
 	uint64_t whole_ns;
-	unsigned at = depth;
 
-	while (at && nesting[at - 1].method != method)
+	while (at && own->nesting[at - 1].method != method)
 		at--;
 	if (!at)
 		return false;
-	depth = --at;
-	whole_ns = hs_monotonic_ns() - nesting[at].begin_ns;
-	what->nested_ns = nesting[at].nested_ns;
+	own->depth = --at;
+	whole_ns = hs_monotonic_ns() - own->nesting[at].begin_ns;
+	what->nested_ns = own->nesting[at].nested_ns;
 	what->compile_ns = whole_ns > what->nested_ns ? whole_ns - what->nested_ns : 0;
-	what->is_compiled = nesting[at].has_code;
+	what->is_compiled = own->nesting[at].has_code;
 	if (at)
-		nesting[at - 1].nested_ns += whole_ns;
+		own->nesting[at - 1].nested_ns += whole_ns;
 	return true;
 }
 
@@ -243,12 +253,14 @@ static void push_bodies(const struct hs_method_entry *what, MonoMethod *method)
 
 static void jit_done(MonoProfiler *profiler, MonoMethod *method, MonoJitInfo *code)
 {
+	struct compilations *own;
 	struct hs_method_entry what = {0};
 	MonoMethod *owner = code ? mono_jit_info_get_method(code) : method;
 
 	(void)profiler;
 	if (!hs_is_recording())
 		return;
+	own = hs_per_thread(HS_PER_THREAD_COMPILATIONS, sizeof *own);
 	if (!end_compilation(method, &what)) {
 		/*
 		 * Told of another, or again: see above.  Mono 6.12 tells of a method again
@@ -259,11 +271,12 @@ static void jit_done(MonoProfiler *profiler, MonoMethod *method, MonoJitInfo *co
 			return;
 		if (owner != method && !mono_method_get_token(owner))
 			return;
-		if (code && (uintptr_t)mono_jit_info_get_code_start(code) == last_code)
+		if (code && own && (uintptr_t)mono_jit_info_get_code_start(code) == own->last_code)
 			return;
 	}
 	describe(&what, method, code);
-	last_code = what.code;
+	if (own)
+		own->last_code = what.code;
 	push_texts(&what, method, owner != method ? owner : NULL);
 	if (hs_recorder.options.methods_code)
 		push_bodies(&what, method);
@@ -275,14 +288,15 @@ static void code_buffer(MonoProfiler *profiler, const mono_byte *address, uint64
 	/* Only this kind says what it is, by a text of the runtime's own. */
 	const char *name = type == MONO_PROFILER_CODE_BUFFER_SPECIFIC_TRAMPOLINE ? data : NULL;
 	const size_t bytes = name ? strnlen(name, SHORT_TEXT) : 0;
+	struct compilations *own = hs_per_thread_present(HS_PER_THREAD_COMPILATIONS);
 	struct hs_buffer_entry *out;
 	struct hs_log_entry *entry;
 
 	(void)profiler;
 	if (type == MONO_PROFILER_CODE_BUFFER_METHOD) {
 		/* Code compiled ahead of time is told by jit_begin and jit_done alone. */
-		if (depth)
-			nesting[depth - 1].has_code = true;
+		if (own && own->depth)
+			own->nesting[own->depth - 1].has_code = true;
 		return;
 	}
 	entry = hs_push_begin(HS_ENTRY_BUFFER, sizeof *out + bytes + 1, METHODS);

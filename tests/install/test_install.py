@@ -158,6 +158,14 @@ def links(directory):
         assert name not in undefined, "the module calls %s" % name
 
 
+@test("the module's thread-local variables fit beside those of others")
+def thread_locals(directory):
+    # They come out of one reserve of 1,664 bytes (glibc) for all that is loaded at run time.
+    segments = re.findall(r"(?m)^ *TLS +(?:0x[0-9a-f]+ +){4}(0x[0-9a-f]+)", run(["readelf", "-lW", MODULE]).out)
+    assert len(segments) <= 1, segments
+    assert not segments or int(segments[0], 16) <= 128, segments
+
+
 @test("the module is at most 200 KB when stripped")
 def size(directory):
     if os.environ.get("HEAPSHOT_SANITIZERS") == "yes":
