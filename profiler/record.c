@@ -16,11 +16,7 @@
 struct hs_recorder hs_recorder;
 _Atomic int hs_n_inside;
 
-/*
- * The program may close descriptors that it does not know (daemons do), and open
- * files of its own under the same numbers: only an anonymous inode is ours.
- */
-static bool is_event(int fd)
+bool hs_is_event(int fd)
 {
 	struct stat status;
 
@@ -33,7 +29,7 @@ void hs_wake(int fd)
 	ssize_t ignored;
 
 	/* Between two recordings there is nothing to wake. */
-	if (!is_event(fd))
+	if (!hs_is_event(fd))
 		return;
 	ignored = write(fd, &one, sizeof one);
 	(void)ignored;
@@ -46,7 +42,7 @@ int hs_wait(int fd, struct pollfd *other, int timeout_ms)
 	ssize_t ignored;
 
 	/* Without it: by looking often. */
-	if (!is_event(fd)) {
+	if (!hs_is_event(fd)) {
 		waits[0].fd = -1;
 		timeout_ms = timeout_ms < BLIND_WAIT_MS ? timeout_ms : BLIND_WAIT_MS;
 	}

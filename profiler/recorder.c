@@ -190,9 +190,9 @@ static bool start_threads(char *message, size_t size)
 
 static void release(void)
 {
-	if (hs_recorder.wake_writer > 0)
+	if (hs_is_event(hs_recorder.wake_writer))
 		close(hs_recorder.wake_writer);
-	if (hs_recorder.wake_control > 0)
+	if (hs_is_event(hs_recorder.wake_control))
 		close(hs_recorder.wake_control);
 	hs_unmap(hs_recorder.memory, hs_recorder.memory_bytes);
 	hs_recorder.memory = NULL;

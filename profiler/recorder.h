@@ -172,6 +172,12 @@ void hs_disown(void);
  */
 int hs_drain(uint64_t deadline_ns);
 
+/*
+ * Whether FD, which was opened as an eventfd, still is one.  The program may close
+ * descriptors that it does not know (daemons do), and open files of its own under
+ * the same numbers: only an anonymous inode can be ours.
+ */
+bool hs_is_event(int fd);
 /* Wakes a recorder's thread, if FD still is its eventfd; async-signal-safe. */
 void hs_wake(int fd);
 /*

@@ -3,10 +3,13 @@
  * The embedding API from all sides: `embed_late CASE Game.exe OUTPUT` runs one
  * case and prints what each call returned, for test_embed.py.
  */
+#include <fcntl.h>
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <mono/jit/jit.h>
@@ -153,6 +156,43 @@ static void restart(const char *exe)
 	__atomic_store_n(&stop, 1, __ATOMIC_RELEASE);
 	for (i = 0; i < 2; i++)
 		pthread_join(workers[i], NULL);
+	say("stop", heapshot_stop());
+	mono_jit_cleanup(domain);
+}
+
+/*
+ * A daemon closes descriptors that it does not know, and opens its own under their
+ * numbers: the next start must not close those.
+ */
+static void closed(const char *exe)
+{
+	char link[64], text[64];
+	struct stat before[64], after;
+	int i, n = 0, n_lost = 0;
+	bool is_own[64] = {false};
+
+	say("start", start("control=off", NULL, NULL));
+	for (i = 3; i < 64; i++) {
+		ssize_t bytes;
+		snprintf(link, sizeof link, "/proc/self/fd/%d", i);
+		bytes = readlink(link, text, sizeof text - 1);
+		text[bytes > 0 ? bytes : 0] = 0;
+		if (!strstr(text, "eventfd"))
+			continue;
+		snprintf(text, sizeof text, "own%d", i);
+		close(i);
+		is_own[i] = open(text, O_WRONLY | O_CREAT, 0600) == i && fstat(i, &before[i]) == 0;
+		n += is_own[i];
+	}
+	say("own", n);
+	boot(exe);
+	say("stop", heapshot_stop());
+	say("start", start("control=off", NULL, NULL));
+	for (i = 3; i < 64; i++)
+		if (is_own[i] && (fstat(i, &after) != 0 || after.st_ino != before[i].st_ino))
+			n_lost++;
+	say("lost", n_lost);
+	say("take", heapshot_take("again"));
 	say("stop", heapshot_stop());
 	mono_jit_cleanup(domain);
 }
@@ -306,7 +346,7 @@ static const struct {
 } cases[] = {
 	{"late", late},       {"threads", threads}, {"early", early},       {"restart", restart},
 	{"failing", failing}, {"load", load},       {"mistakes", mistakes}, {"torn", torn},
-	{"idle", idle},       {"ring", ring},
+	{"idle", idle},       {"ring", ring},       {"closed", closed},
 };
 
 int main(int argc, char **argv)

@@ -283,6 +283,13 @@ def ring(directory):
     assert [s["label"] for s in complete_snapshots(path + ".old")] == ["beside a ring"]
 
 
+@test("a restart closes no file that the program opened under the recorder's numbers")
+def closed(directory):
+    path, lines = case(directory, "closed", err="holds no snapshot")
+    assert lines == ["start 0", "own 2", "stop 0", "start 0", "lost 0", "take 1", "stop 0"], lines
+    check_file(path)
+
+
 @test("mono_profiler_load(\"heapshot:...\") from a program")
 def loaded(directory):
     path, _ = case(directory, "load")
