@@ -213,7 +213,7 @@ static void conclude(int status)
 		if (!state.has_said_failed)
 			state.failed = reason(status);
 		state.failed_id = snapshot->id;
-		hs_snapshot_give_up(snapshot, reason(status));
+		hs_snapshot_give_up(snapshot, reason(status), shared->pause_ns);
 	}
 	hs_snapshot_ended(snapshot, is_whole ? 0 : -EIO, hs_monotonic_ns() - begin_ns);
 	atomic_store(&state.pid, 0);

@@ -25,6 +25,7 @@ static struct {
 	uint64_t id;
 	uint64_t begin_ns;
 	uint64_t stall_ns;      /* how long a slow reader may still be waited for */
+	bool has_begun;         /* its begin is in the output, or on the way there */
 	bool is_file;           /* writes to a regular file are never a matter of a reader */
 	Heapshot__SnapshotFork fork;
 	Heapshot__TypeTotal totals[64];
@@ -32,6 +33,11 @@ static struct {
 } current;
 
 static struct hs_root_set root_set;
+
+static bool is_for_child(void)
+{
+	return current.fork == HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD;
+}
 
 /*
  * The time until which a slow reader is waited for.  What is left of the bound
@@ -171,7 +177,11 @@ static int put_begin(const struct hs_snapshot *snapshot)
 	begin.generation = (uint32_t)mono_gc_max_generation();
 	begin.is_stats_only = snapshot->is_stats_only;
 	error = put(HS_FRAME_SNAPSHOT_BEGIN, &record, current.begin_ns);
-	return error ? error : flush(HS_FRAME_SNAPSHOT_BEGIN);
+	if (error)
+		return error;
+	error = flush(HS_FRAME_SNAPSHOT_BEGIN);
+	current.has_begun = !hs_stream_buffered(hs_recorder.stream, HS_FRAME_SNAPSHOT_BEGIN);
+	return error;
 }
 
 static void init_end(Heapshot__SnapshotEnd *end, Heapshot__Record *record,
@@ -212,10 +222,14 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	end.heap_bytes = (uint64_t)mono_gc_get_heap_size();
 	end.pause_ns = end.walk_ns = now_ns - current.begin_ns;
 	end.duration_ns = now_ns - snapshot->asked_ns;
-	if (current.fork == HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD)
+	if (is_for_child())
 		hs_fork_fill_end(&end);
 	error = put(HS_FRAME_SNAPSHOT_END, &record, now_ns);
-	return error ? error : flush(HS_FRAME_SNAPSHOT_END);
+	if (error)
+		return error;
+	error = flush(HS_FRAME_SNAPSHOT_END);
+	/* The writer thread brings the rest of it to a slow reader; a child has none. */
+	return error == -EAGAIN && !is_for_child() ? 0 : error;
 }
 
 /* What comes before the objects. */
@@ -236,7 +250,7 @@ static int begin_snapshot(const struct hs_snapshot *snapshot)
 /* What a child numbers, or finds without a name, is known to it alone. */
 static bool are_types_known(uint32_t n_types, uint32_t n_domains)
 {
-	return current.fork != HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD ||
+	return !is_for_child() ||
 	       (hs_recorder.types.n_types == n_types && hs_recorder.types.n_domains == n_domains &&
 		!hs_late_has_collected());
 }
@@ -274,16 +288,28 @@ static void run_child(const struct hs_snapshot *snapshot)
 	hs_fork_child_end(hs_root_set_fill(&root_set) ? finish_snapshot(snapshot) : -ENOMEM);
 }
 
+/* Frames that the output has taken stay there; what is not in one yet is dropped. */
+static void abandon(const struct hs_snapshot *snapshot, int error)
+{
+	hs_stream_discard(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY);
+	if (!current.has_begun || hs_stream_error(hs_recorder.stream))
+		return;
+	hs_snapshot_give_up(snapshot,
+			    error == -EAGAIN ? "the output was too slow" :
+			    error == -ENOMEM ? "memory was short" :
+					       "it could not be encoded",
+			    hs_monotonic_ns() - current.begin_ns);
+}
+
 /* Sets *is_forked when a child writes the rest. */
 static int write_snapshot(const struct hs_snapshot *snapshot, bool *is_forked)
 {
-	const bool is_for_child = current.fork == HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_CHILD;
-	int error = 0;
+	int error;
 
-	if (!is_for_child && !hs_root_set_fill(&root_set))
+	if (!is_for_child() && !hs_root_set_fill(&root_set))
 		return -ENOMEM;
 	error = begin_snapshot(snapshot);
-	if (!error && is_for_child) {
+	if (!error && is_for_child()) {
 		error = hs_fork(snapshot);
 		if (error == 1)
 			run_child(snapshot);
@@ -297,11 +323,11 @@ static int write_snapshot(const struct hs_snapshot *snapshot, bool *is_forked)
 	if (!error)
 		error = finish_snapshot(snapshot);
 	if (error)
-		hs_stream_discard(hs_recorder.stream, HS_FRAME_SNAPSHOT_BODY);
+		abandon(snapshot, error);
 	return error;
 }
 
-void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why)
+void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why, uint64_t pause_ns)
 {
 	Heapshot__SnapshotEnd end;
 	Heapshot__Record record;
@@ -309,7 +335,8 @@ void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why)
 	init_end(&end, &record, snapshot);
 	end.status = HEAPSHOT__SNAPSHOT_STATUS__SNAPSHOT_STATUS_ABANDONED;
 	end.note = (char *)(uintptr_t)why;
-	/* What a slow reader leaves waiting goes out before the next frame of a snapshot. */
+	end.pause_ns = pause_ns;
+	/* What a slow reader leaves waiting the writer thread brings to it. */
 	if (!hs_stream_put(hs_recorder.stream, HS_FRAME_SNAPSHOT_END,
 			   hs_since_start(hs_monotonic_ns()), &record, 0))
 		hs_stream_flush(hs_recorder.stream, HS_FRAME_SNAPSHOT_END, 0);
@@ -351,6 +378,7 @@ void hs_snapshot_take(struct hs_snapshot *snapshot)
 	current.begin_ns = hs_monotonic_ns();
 	current.stall_ns = HS_STALL_LIMIT_NS;
 	current.n_totals = 0;
+	current.has_begun = false;
 	snapshot->id = ++hs_recorder.last_snapshot;
 	current.id = snapshot->id;
 	/* A child that forked without our knowing has our descriptors and none of our threads. */

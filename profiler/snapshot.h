@@ -26,8 +26,8 @@ struct hs_snapshot {
  */
 void hs_snapshot_take(struct hs_snapshot *snapshot);
 
-/* Owner: states in the recording that a child did not finish it, and why. */
-void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why);
+/* Owner: states in the recording that it was not finished, why, and how long the program stood. */
+void hs_snapshot_give_up(const struct hs_snapshot *snapshot, const char *why, uint64_t pause_ns);
 
 /* It took NS and ended with ERROR (0: whole).  Counts it, and answers who asked. */
 void hs_snapshot_ended(const struct hs_snapshot *snapshot, int error, uint64_t ns);

@@ -37,6 +37,9 @@ static int write_out(uint64_t deadline_ns)
 		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_METADATA, deadline_ns);
 	if (!error)
 		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_EVENTS, deadline_ns);
+	/* A slow reader may have left the end of one that was given up. */
+	if (!error)
+		error = hs_stream_flush(hs_recorder.stream, HS_FRAME_SNAPSHOT_END, deadline_ns);
 	hs_ring_flush();
 	return error;
 }

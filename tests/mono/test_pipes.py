@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Rows P1 to P5 of cases/faults.md: pipes as output."""
 import errno
+import fcntl
 import os
 import signal
 import subprocess
@@ -15,6 +16,9 @@ MANY = "Snapshots.exe many 200 100000"
 # The end of the program waits for a command's end no longer than this; far
 # above the documented bound, far below what a hang would take.
 PATIENCE = 40
+F_SETPIPE_SZ = 1031
+# Of a tag: its magic, version and kind.
+SNAPSHOT_BEGIN = b"HSTG\x01\x03"
 
 
 def figures(path):
@@ -22,6 +26,19 @@ def figures(path):
     types = [row for row in top(path) if row["type"].startswith("T.")]
     held = [row for row in roots(path) if row["type"].startswith("T.")]
     return types, held
+
+
+def lost_snapshots(path):
+    records = map(json.loads, heapshot("dump", path).out.splitlines())
+    return sum(record["count"] for record in records if record["record"] == "loss" and record["kind"] == "snapshots")
+
+
+def check_given_up(listed):
+    for snapshot in listed:
+        if not snapshot["complete"]:
+            assert snapshot["note"] == "the output was too slow", snapshot
+            # As the file states it: one second for the reader, and room for a machine that is busy.
+            assert 0 < snapshot["pause_ns"] < 3 * 10**9, snapshot
 
 
 def zombies(parent):
@@ -123,6 +140,39 @@ def reader_stalls(directory):
     complete = complete_snapshots(path)
     for snapshot in complete[:3]:
         assert count_of(path, "T.Item", snapshot["id"]) == 100000
+    # What was dropped is counted, whether it was begun or not; what was begun has an end that says so.
+    assert lost_snapshots(path) == 200 - len(complete), (lost_snapshots(path), len(complete))
+    check_given_up(snapshots(path, status=(OK, INCOMPLETE)))
+
+
+@test("P3 a snapshot that a stalled reader cuts short has an end that says so")
+def cut_short(directory):
+    path = os.path.join(directory, "a.hs")
+    ours, theirs = os.pipe()
+    fcntl.fcntl(theirs, F_SETPIPE_SZ, 4096)
+    # No collection of the runtime's own before the program's.
+    process = start("Snapshots.exe idle 0 2000000", "output=#%d,snapshot=gc,quiet" % theirs, cwd=directory,
+                    pass_fds=(theirs,), env={"MONO_GC_PARAMS": "nursery-size=512m"})
+    os.close(theirs)
+    try:
+        with open(ours, "rb", 0) as pipe, open(path, "wb") as file:
+            seen = b""
+            while SNAPSHOT_BEGIN not in seen:
+                piece = pipe.read(512)
+                assert piece, "no snapshot was begun"
+                seen += piece
+            # Now the reader stalls, until the program goes on behind its collection.
+            assert process.stdout.readline() == b"ready\n"
+            file.write(seen)
+            shutil.copyfileobj(pipe, file)
+        out, err = process.communicate(timeout=60)
+        assert process.returncode == 0 and out == b"done\n", err
+    finally:
+        if process.poll() is None:
+            end(process)
+    listed = snapshots(path, status=(OK, INCOMPLETE))
+    assert len(listed) == 1 and not listed[0]["complete"] and lost_snapshots(path) == 1, listed
+    check_given_up(listed)
 
 
 @test("P4 FIFO without a reader: no endless wait, one line")
