@@ -30,11 +30,15 @@
 #include "schema/columns.h"
 #include "schema/heapshot.pb-c.h"
 
-/* Longest time that the stopped world waits for a slow reader of the output, in one snapshot. */
+/*
+ * Longest time that the stopped world waits in one snapshot, for the writer thread
+ * to let go of the stream and for a slow reader of the output together.  A stop of
+ * the world may wait HS_LOG_WAIT_NS more, where the log is full too: 1.2 s in all.
+ */
 #define HS_STALL_LIMIT_NS (1 * HS_NS_PER_S)
-/* Longest time that it waits for the writer thread to let go of the stream. */
-#define HS_OWNER_LIMIT_NS (1 * HS_NS_PER_S)
-/* Longest time that a callback on a running thread waits for room in the log. */
+/* Longest time of that, and of others, for the writer thread alone. */
+#define HS_OWNER_LIMIT_NS HS_STALL_LIMIT_NS
+/* Longest time that a callback waits for room in the log, once until there is some again. */
 #define HS_LOG_WAIT_NS    (200 * HS_NS_PER_MS)
 /* How often events reach the output at the latest. */
 #define HS_FLUSH_NS       (250 * HS_NS_PER_MS)

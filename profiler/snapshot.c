@@ -235,11 +235,13 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 /* What comes before the objects. */
 static int begin_snapshot(const struct hs_snapshot *snapshot)
 {
+	const uint64_t since_ns = hs_monotonic_ns();
 	int error;
 
 	hs_stream_set_snapshot(hs_recorder.stream, (uint32_t)current.id);
 	/* Names first, so that a reader that stops here has them. */
 	error = hs_drain(deadline());
+	account(since_ns);
 	if (!error)
 		error = flush(HS_FRAME_METADATA);
 	if (!error)
@@ -386,6 +388,7 @@ void hs_snapshot_take(struct hs_snapshot *snapshot)
 		error = -ENOTCONN;
 	} else if (hs_own(HS_OWNER_LIMIT_NS)) {
 		current.is_file = hs_recorder.sink.is_regular;
+		account(current.begin_ns);
 		current.fork = hs_fork_decide(snapshot->request ? snapshot->request->trigger :
 								  HS_TRIGGER_GC);
 		error = hs_recorder.error ? hs_recorder.error : write_snapshot(snapshot, &is_forked);
