@@ -209,8 +209,11 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	end.objects = walk->n_objects;
 	end.references = walk->n_references;
 	end.bytes = walk->bytes;
-	end.slot_bytes = walk->slot_bytes;
-	end.object_hash = walk->hash;
+	/* Statistics are no rows: there is nothing to hold these against. */
+	if (!snapshot->is_stats_only) {
+		end.slot_bytes = walk->slot_bytes;
+		end.object_hash = walk->hash;
+	}
 	end.object_batches = walk->n_batches;
 	end.ephemeron_edges = walk->n_ephemerons;
 	end.ephemeron_batches = walk->n_ephemeron_batches;
