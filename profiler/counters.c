@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -202,11 +203,32 @@ void hs_counters_sample(void)
 	}
 }
 
+/*
+ * Whether the program has enabled counters itself, before us.  The runtime does not
+ * say, but it prints those that are enabled, and has some from its beginning on.
+ */
+static bool are_programs(void)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *file = open_memstream(&text, &bytes);
+
+	if (!file)
+		return false;
+	mono_counters_dump(-1, file);
+	fclose(file);
+	free(text);
+	return bytes != 0;
+}
+
 void hs_counters_install(void)
 {
 	memset(counters, 0, sizeof counters);
 	n_counters = 0;
 	if (!(hs_recorder.options.events & HS_EVENTS_COUNTERS))
+		return;
+	/* What the program enabled stays as it is: `mono --stats` enables all. */
+	if (are_enabled || are_programs())
 		return;
 	mono_counters_enable(-1);
 	are_enabled = true;

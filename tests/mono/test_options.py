@@ -273,4 +273,18 @@ def recorded_strings(path):
             for row in record["string"]]
 
 
+@test("mono --stats shows the same with the module as without")
+def statistics(directory):
+    def names(result):
+        assert result.status == 0, result.err
+        return {line.split(":")[0].strip() for line in result.out.splitlines()}
+
+    plain = names(mono("Lists.exe ring 1000", mono_options=["--stats"]))
+    recorded = names(mono("Lists.exe ring 1000", "output=a.hs,snapshot=gc,quiet", mono_options=["--stats"],
+                          cwd=directory))
+    assert len(plain) > 50 and recorded == plain, recorded ^ plain
+    # Nor does anything appear that nobody asked for.
+    assert_same(mono("Lists.exe ring 1000", "output=b.hs,snapshot=gc,quiet", cwd=directory), mono("Lists.exe ring 1000"))
+
+
 main(jobs=2)
