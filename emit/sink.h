@@ -69,8 +69,9 @@ struct hs_sink {
 /*
  * Opens PATH (already expanded, see output.h) for writing from its start: a
  * regular file is emptied, or made with mode 0600, since a recording may hold
- * strings of the program.  EXCLUSIVE: it must not exist.  Devices and FIFOs are
- * opened without blocking: a FIFO that nobody reads gives -ENXIO.
+ * strings of the program, and locked by flock(2): -EWOULDBLOCK where another sink
+ * writes to it.  EXCLUSIVE: it must not exist.  Devices and FIFOs are opened
+ * without blocking: a FIFO that nobody reads gives -ENXIO.
  */
 int hs_sink_open_file(struct hs_sink *sink, const char *path, bool exclusive);
 

@@ -12,6 +12,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <stdio.h>
+#include <sys/file.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -203,10 +204,15 @@ int hs_sink_open_file(struct hs_sink *sink, const char *path, bool exclusive)
 	if (fd < 0)
 		return -errno;
 	error = hs_sink_fd_init(sink, &file_ops, fd);
-	if (error == 0 && sink->is_regular && ftruncate(sink->fd, 0) != 0) {
+	if (error != 0 || !sink->is_regular)
+		return error;
+	/* Emptied only once it is ours.  Where there are no locks there is no asking. */
+	if (flock(sink->fd, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK)
+		error = -EWOULDBLOCK;
+	else if (ftruncate(sink->fd, 0) != 0)
 		error = -errno;
+	if (error != 0)
 		close(sink->fd);
-	}
 	return error;
 }
 

@@ -149,15 +149,10 @@ static int open_file(struct hs_sink *sink, char *path, size_t size, bool is_new)
 {
 	int error = hs_sink_open_file(sink, path, is_new);
 
-	if (error || !sink->is_regular || flock(sink->fd, LOCK_EX | LOCK_NB) == 0 ||
-	    errno != EWOULDBLOCK)
+	if (error != -EWOULDBLOCK)
 		return error;
-	hs_sink_close(sink, 0);
 	add_pid(path, size);
-	error = hs_sink_open_file(sink, path, false);
-	if (!error)
-		flock(sink->fd, LOCK_EX | LOCK_NB);
-	return error;
+	return hs_sink_open_file(sink, path, false);
 }
 
 static bool open_path(struct hs_sink *sink, char *path, size_t size, bool overwrite, char *message,

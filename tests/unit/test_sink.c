@@ -110,6 +110,22 @@ Test(sink, file_is_written_from_its_start)
 	cr_expect_eq(hs_sink_close(&sink, 0), 0);
 }
 
+Test(sink, a_file_that_another_sink_writes_to_is_left_alone)
+{
+	struct hs_sink first, second;
+	struct bytes content;
+
+	cr_assert_eq(hs_sink_open_file(&first, path, true), 0);
+	cr_expect_eq(hs_sink_write(&first, "header", 6, 0), 6);
+	cr_expect_eq(hs_sink_open_file(&second, path, false), -EWOULDBLOCK);
+	content = bytes_of_file(path);
+	cr_assert_eq(content.size, 6, "not emptied");
+	bytes_free(&content);
+	cr_expect_eq(hs_sink_close(&first, 0), 0);
+	cr_expect_eq(hs_sink_open_file(&second, path, false), 0);
+	cr_expect_eq(hs_sink_close(&second, 0), 0);
+}
+
 Test(sink, files_that_cannot_be_opened)
 {
 	struct hs_sink sink;
