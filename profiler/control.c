@@ -28,6 +28,7 @@
 static uint64_t notified_ns, n_snapshots_notified;
 static uint64_t next_timer_ns, next_counters_ns;
 static uint64_t n_snapshots_seen;
+static struct hs_socket control_socket = {.fd = -1};
 
 static bool is_running(void)
 {
@@ -132,21 +133,26 @@ static int timeout_ms(void)
 	return until <= now ? 0 : (int)((until - now) / HS_NS_PER_MS) + 1;
 }
 
+void hs_control_forget(void)
+{
+	hs_socket_forget(&control_socket);
+	control_socket.fd = -1;
+}
+
 void *hs_control_main(void *unused)
 {
-	struct hs_socket socket;
 	struct pollfd client = {.events = POLLIN};
 	bool is_served;
 	int came;
 
 	(void)unused;
 	notified_ns = next_timer_ns = next_counters_ns = n_snapshots_seen = 0;
-	hs_socket_open(&socket);
+	hs_socket_open(&control_socket);
 	while (!atomic_load(&hs_recorder.is_closing)) {
 		/* Before the runtime is up clients wait in the socket. */
-		is_served = hs_socket_is_open(&socket) &&
+		is_served = hs_socket_is_open(&control_socket) &&
 			    atomic_load(&hs_recorder.phase) != HS_PHASE_EARLY;
-		client.fd = socket.fd;
+		client.fd = control_socket.fd;
 		came = hs_wait(hs_recorder.wake_control, is_served ? &client : NULL, timeout_ms());
 		if (hs_signals_take_term()) {
 			on_term();
@@ -163,9 +169,9 @@ void *hs_control_main(void *unused)
 		}
 		/* Also when the runtime shuts down: clients are told so. */
 		if (came & POLLIN)
-			hs_socket_serve(&socket, drive);
+			hs_socket_serve(&control_socket, drive);
 	}
-	hs_socket_close(&socket);
+	hs_socket_close(&control_socket);
 	atomic_store(&hs_recorder.is_control_closed, 1);
 	return NULL;
 }

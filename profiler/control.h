@@ -34,6 +34,10 @@ bool hs_socket_open(struct hs_socket *socket);
 /* False from when the program closed the descriptor; it is forgotten then, with a line said. */
 bool hs_socket_is_open(struct hs_socket *socket);
 void hs_socket_close(struct hs_socket *socket);
+/* In a forked child: the descriptor only, the socket itself is its parent's. */
+void hs_socket_forget(const struct hs_socket *socket);
+/* The same for that of the control thread, which a forked child does not have.  Async-signal-safe. */
+void hs_control_forget(void);
 
 /* Serves one client that waits.  DRIVE is called again and again while its request is not done. */
 void hs_socket_serve(struct hs_socket *socket, void (*drive)(void));

@@ -18,6 +18,7 @@
 
 #include "emit/sink_fd.h"
 #include "profiler/area.h"
+#include "profiler/control.h"
 #include "profiler/fork.h"
 #include "profiler/header.h"
 #include "profiler/message.h"
@@ -206,6 +207,7 @@ static void in_forked_child(void)
 		hs_sink_forget(&hs_recorder.sink);
 		hs_ring_close();
 	}
+	hs_control_forget();
 	hs_fork_forget();
 	/* Threads that were inside are not here. */
 	atomic_store(&hs_n_inside, 0);

@@ -51,7 +51,10 @@ static bool default_path(char *path, size_t size)
 	return false;
 }
 
-/* Whether a process that was killed left its socket at this place: nobody answers there. */
+/*
+ * Whether a process that was killed left its socket at this place: nobody answers
+ * there.  A process of the same number may live in another namespace.
+ */
 static bool is_stale(const struct sockaddr_un *address)
 {
 	struct stat status;
@@ -112,9 +115,6 @@ bool hs_socket_open(struct hs_socket *sock)
 		errno = -sock->fd;
 		goto failed;
 	}
-	/* What an earlier process of this number left behind. */
-	if (strcmp(option, "auto") == 0)
-		unlink(address.sun_path);
 	/* The mode that it will have in the file system; the umask is the whole program's. */
 	fchmod(sock->fd, 0600);
 	if (fstat(sock->fd, &status) < 0 || !bind_to(sock->fd, &address))
@@ -147,6 +147,12 @@ bool hs_socket_is_open(struct hs_socket *sock)
 	if (hs_is_recording())
 		hs_message("the program closed the control socket; `heapshot take` does not work any more");
 	return false;
+}
+
+void hs_socket_forget(const struct hs_socket *sock)
+{
+	if (sock->fd >= 0 && is_ours(sock))
+		close(sock->fd);
 }
 
 void hs_socket_close(struct hs_socket *sock)

@@ -9,7 +9,10 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <mono/jit/jit.h>
@@ -197,6 +200,42 @@ static void closed(const char *exe)
 	mono_jit_cleanup(domain);
 }
 
+static int n_open(const char *path)
+{
+	struct sockaddr_un address;
+	int i, n = 0;
+
+	for (i = 3; i < 64; i++) {
+		socklen_t size = sizeof address;
+		memset(&address, 0, sizeof address);
+		if (getsockname(i, (struct sockaddr *)&address, &size) == 0 &&
+		    address.sun_family == AF_UNIX && strcmp(address.sun_path, path) == 0)
+			n++;
+	}
+	return n;
+}
+
+/* A child that the program forks is not where clients of its parent shall end up. */
+static void forked(const char *exe)
+{
+	int i, status = 0;
+	pid_t child;
+
+	say("start", start("control=control.sock", NULL, NULL));
+	boot(exe);
+	for (i = 0; i < 1000 && n_open("control.sock") == 0; i++)
+		usleep(10000);
+	say("parent", n_open("control.sock"));
+	child = fork();
+	if (child == 0)
+		_exit(n_open("control.sock"));
+	waitpid(child, &status, 0);
+	say("child", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+	say("there", access("control.sock", F_OK) == 0);
+	say("stop", heapshot_stop());
+	mono_jit_cleanup(domain);
+}
+
 struct sink {
 	int n_calls, fails_at;
 };
@@ -347,6 +386,7 @@ static const struct {
 	{"late", late},       {"threads", threads}, {"early", early},       {"restart", restart},
 	{"failing", failing}, {"load", load},       {"mistakes", mistakes}, {"torn", torn},
 	{"idle", idle},       {"ring", ring},       {"closed", closed},
+	{"forked", forked},
 };
 
 int main(int argc, char **argv)

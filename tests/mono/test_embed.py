@@ -290,6 +290,12 @@ def closed(directory):
     check_file(path)
 
 
+@test("a forked child of the program does not keep the control socket open")
+def forked(directory):
+    _, lines = case(directory, "forked", err="holds no snapshot")
+    assert lines == ["start 0", "parent 1", "child 0", "there 1", "stop 0"], lines
+
+
 @test("mono_profiler_load(\"heapshot:...\") from a program")
 def loaded(directory):
     path, _ = case(directory, "load")
