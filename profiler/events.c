@@ -12,6 +12,7 @@
 #include <mono/metadata/image.h>
 
 #include "profiler/events.h"
+#include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/text.h"
 
@@ -98,6 +99,14 @@ static void domain_named(MonoProfiler *profiler, MonoDomain *domain, const char 
 {
 	(void)profiler;
 	push_domain(domain, name, false);
+}
+
+static void domain_unloading(MonoProfiler *profiler, MonoDomain *domain)
+{
+	(void)profiler;
+	(void)domain;
+	if (hs_is_recording())
+		hs_late_name_last();
 }
 
 static void domain_unloaded(MonoProfiler *profiler, MonoDomain *domain)
@@ -304,6 +313,7 @@ void hs_events_install(MonoProfilerHandle handle)
 	mono_profiler_set_image_unloaded_callback(handle, image_unloaded);
 	mono_profiler_set_domain_loaded_callback(handle, domain_loaded);
 	mono_profiler_set_domain_name_callback(handle, domain_named);
+	mono_profiler_set_domain_unloading_callback(handle, domain_unloading);
 	mono_profiler_set_domain_unloaded_callback(handle, domain_unloaded);
 	/* Always: roots are named by thread, even where the threads themselves are not wanted. */
 	mono_profiler_set_thread_started_callback(handle, thread_started);

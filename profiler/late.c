@@ -9,7 +9,11 @@
 
 #include "profiler/area.h"
 #include "profiler/classes.h"
+#include "profiler/clock.h"
 #include "profiler/late.h"
+
+/* A thread that names may be stopped by a collection that waits for ours. */
+#define NAMING_LIMIT_NS (200 * HS_NS_PER_MS)
 
 /* Handed from the collecting thread to whoever names. */
 struct batch {
@@ -19,6 +23,8 @@ struct batch {
 
 static struct hs_area collected;
 static struct batch *_Atomic published;
+/* Threads that name just now. */
+static _Atomic int n_naming;
 
 void hs_late_add(uintptr_t klass)
 {
@@ -41,8 +47,11 @@ void hs_late_publish(void)
 	if (!collected.used)
 		return;
 	batch = hs_map(sizeof *batch);
-	if (!batch)
+	if (!batch) {
+		/* Later they may be gone. */
+		collected.used = 0;
 		return;
+	}
 	batch->classes = collected;
 	memset(&collected, 0, sizeof collected);
 	batch->next = atomic_load(&published);
@@ -70,13 +79,16 @@ void hs_late_clear(void)
 
 	while (batch)
 		batch = free_batch(batch);
+	collected.used = 0;
 }
 
 void hs_late_name_all(void)
 {
-	struct batch *batch = atomic_exchange(&published, NULL);
+	struct batch *batch;
 	size_t at;
 
+	atomic_fetch_add(&n_naming, 1);
+	batch = atomic_exchange(&published, NULL);
 	for (; batch; batch = free_batch(batch)) {
 		for (at = 0; at < batch->classes.used; at += sizeof(uintptr_t)) {
 			uintptr_t klass;
@@ -84,4 +96,14 @@ void hs_late_name_all(void)
 			hs_classes_name_late((MonoClass *)klass);
 		}
 	}
+	atomic_fetch_sub(&n_naming, 1);
+}
+
+void hs_late_name_last(void)
+{
+	const uint64_t end = hs_monotonic_ns() + NAMING_LIMIT_NS;
+
+	hs_late_name_all();
+	while (atomic_load(&n_naming) && hs_monotonic_ns() < end)
+		hs_sleep_ns(HS_NS_PER_MS / 4);
 }
