@@ -38,19 +38,30 @@ static bool change(struct hs_request *request, int from, int to)
 	return atomic_compare_exchange_strong(&request->state, &from, to);
 }
 
+/* Asks where nobody has asked yet; false where a snapshot for such a request is being taken. */
+static bool post(struct hs_request *request, enum hs_trigger trigger)
+{
+	if (!change(request, FREE, FILLING))
+		return atomic_load(&request->state) != TAKEN;
+	request->trigger = trigger;
+	request->label[0] = 0;
+	request->is_stats_only = false;
+	atomic_store(&request->is_asked_again, 0);
+	atomic_store(&request->asked_ns, hs_monotonic_ns());
+	atomic_store(&request->state, PENDING);
+	return true;
+}
+
 void hs_request_post(enum hs_trigger trigger)
 {
 	struct hs_request *request = &slots[trigger];
 
-	if (change(request, FREE, FILLING)) {
-		request->trigger = trigger;
-		request->label[0] = 0;
-		request->is_stats_only = false;
-		atomic_store(&request->asked_ns, hs_monotonic_ns());
-		atomic_store(&request->state, PENDING);
-	} else if (atomic_load(&request->state) == TAKEN) {
-		atomic_store(&request->is_asked_again, 1);
-	}
+	if (post(request, trigger))
+		return;
+	atomic_store(&request->is_asked_again, 1);
+	/* That snapshot may have ended meanwhile without seeing it: nobody else would then. */
+	if (atomic_load(&request->state) != TAKEN && atomic_exchange(&request->is_asked_again, 0))
+		post(request, trigger);
 }
 
 static void set_label(struct hs_request *request, const char *label)
