@@ -20,7 +20,7 @@
 /* Longest FrameStart: three tags and varints, in two wrappers. */
 #define FRAME_START_MAX (2 + 2 + (1 + 5) + (1 + HS_VARINT_MAX) + (1 + HS_VARINT_MAX))
 
-/* Tag and length of a record that is no longer than HS_RECORD_MAX. */
+/* Key and length of a record; HS_RECORD_MAX counts them too. */
 #define WRAPPER_MAX 4
 
 #define ALIGN(bytes) (((bytes) + 63) & ~(size_t)63)
@@ -245,7 +245,7 @@ static int make_room(struct hs_stream *stream, struct buffer *buffer, enum hs_fr
 
 	if (error != 0)
 		return error;
-	if (record_bytes > HS_RECORD_MAX)
+	if (1 + hs_varint_size(record_bytes) + record_bytes > HS_RECORD_MAX)
 		return -EMSGSIZE;
 	if (buffer->used == 0) {
 		buffer->kind = kind;

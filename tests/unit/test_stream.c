@@ -330,9 +330,14 @@ Test(stream, too_long_records_are_refused)
 	cr_expect_null(hs_stream_put_raw(stream, HS_FRAME_EVENTS, 1, 23, SIZE_MAX, 0, &error));
 	cr_expect_eq(error, -EMSGSIZE);
 
+	/* Its key and its length of three bytes count too. */
+	marker.label[HS_RECORD_MAX - 12] = 0;
+	cr_expect_eq(heapshot__record__get_packed_size(&record), HS_RECORD_MAX - 3);
+	cr_expect_eq(hs_stream_put(stream, HS_FRAME_EVENTS, 1, &record, 0), -EMSGSIZE);
+
 	/* The longest legal one, and the stream goes on. */
-	marker.label[HS_RECORD_MAX - 9] = 0;
-	cr_expect_eq(heapshot__record__get_packed_size(&record), HS_RECORD_MAX);
+	marker.label[HS_RECORD_MAX - 13] = 0;
+	cr_expect_eq(heapshot__record__get_packed_size(&record), HS_RECORD_MAX - 4);
 	cr_expect_eq(hs_stream_put(stream, HS_FRAME_EVENTS, 1, &record, 0), 0);
 	cr_expect_eq(hs_stream_flush_all(stream, 0), 0);
 	cr_expect_eq(hs_stream_error(stream), 0);
