@@ -27,6 +27,28 @@ static hs_drain_entry *const drains[] = {
 	[HS_ENTRY_CODE] = hs_drain_code,       [HS_ENTRY_BUFFER] = hs_drain_buffer,
 };
 
+static Heapshot__LossKind loss_of(uint32_t kind)
+{
+	switch (kind) {
+	case HS_ENTRY_ROOT:
+		return HEAPSHOT__LOSS_KIND__LOSS_KIND_ROOT_RANGES;
+	case HS_ENTRY_METHOD:
+	case HS_ENTRY_CODE:
+	case HS_ENTRY_BUFFER:
+		return HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS;
+	case HS_ENTRY_GC:
+	case HS_ENTRY_RESIZE:
+	case HS_ENTRY_MOVES:
+	case HS_ENTRY_CHUNK:
+	case HS_ENTRY_HANDLE:
+	case HS_ENTRY_SAMPLE:
+	case HS_ENTRY_MARKER:
+		return HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS;
+	default:
+		return HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS;
+	}
+}
+
 static bool visit(struct hs_log_entry *entry, void *data)
 {
 	struct hs_draining *drain = data;
@@ -34,7 +56,7 @@ static bool visit(struct hs_log_entry *entry, void *data)
 
 	if (error == -ENOMEM || error == -EMSGSIZE) {
 		/* This one is lost; what comes behind it is not. */
-		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS, 1);
+		hs_count_loss(loss_of(entry->kind), 1);
 		return true;
 	}
 	drain->error = error;

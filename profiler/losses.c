@@ -9,14 +9,12 @@
 #include "profiler/ring.h"
 
 static const char *const reasons[] = {
-	[HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS] = "the log was full",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS] = "the log was full, or memory was short",
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS] = "the log was full, or memory was short",
-	[HEAPSHOT__LOSS_KIND__LOSS_KIND_ROOT_RANGES] = "the log was full",
-	[HEAPSHOT__LOSS_KIND__LOSS_KIND_FRAMES] = "the output did not take them in time",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_ROOT_RANGES] = "the log was full, or memory was short",
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS] =
 		"the output did not take them in time, memory was short, or a child failed",
-	[HEAPSHOT__LOSS_KIND__LOSS_KIND_LIMIT] = "max-size or max-snapshots was reached",
-	[HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS] = "the log was full",
+	[HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS] = "the log was full, or memory was short",
 };
 
 int hs_losses_put(uint64_t deadline_ns)

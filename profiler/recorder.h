@@ -47,6 +47,8 @@
 /* Longest time that the end of the process waits for the output, and for a command. */
 #define HS_CLOSE_LIMIT_NS (10 * HS_NS_PER_S)
 
+#define HS_N_LOSS_KINDS (HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS + 1)
+
 enum hs_state {
 	HS_STATE_OFF,        /* never started, or over */
 	HS_STATE_RECORDING,
@@ -79,7 +81,7 @@ struct hs_recorder {
 
 	struct hs_log log;
 	_Atomic int is_stuck;            /* nobody made room in time, and nothing was taken since */
-	_Atomic uint64_t lost[8];        /* by LossKind, since the last Loss record */
+	_Atomic uint64_t lost[HS_N_LOSS_KINDS];        /* by LossKind, since the last Loss record */
 	_Atomic uint64_t lost_ever;
 	_Atomic int are_ranges_lost;     /* an event about a root range was */
 
