@@ -45,8 +45,9 @@ void progress_start(struct heapshot_reader *reader)
 
 void progress_stop(void)
 {
+	/* Blanks: not every terminal knows the sequence that erases a line. */
 	if (is_shown)
-		fputs("\r\033[K", stderr);
+		fputs("\r             \r", stderr);
 	is_shown = false;
 	next_ns = UINT64_MAX;
 }
