@@ -177,4 +177,34 @@ def size(directory):
     note("module: %d bytes stripped" % os.path.getsize(copy))
 
 
+@test("contrib/quickstart: what leaks, and kind and name of the root that holds it")
+def quickstart(directory):
+    if shutil.which("mcs") is None:
+        skip("mcs is missing")
+    # It compiles, records and reads in a folder of what is built.
+    build = os.path.join(directory, "built")
+    os.mkdir(build)
+    for name in ("heapshot", ".libs"):
+        os.symlink(os.path.join(BUILD, name), os.path.join(build, name))
+    result = run([os.path.join(SOURCE, "contrib", "quickstart"), build], cwd=directory, timeout=120)
+    assert result.status == 0, result.out + result.err
+    text = result.out
+    assert "served 50000 orders\n" in text and "recording to leak.hs" in result.err, text + result.err
+    assert re.search(r"(?m)^ *2,000,000 +50,000 +100,000 +leak +Shop\.Order$", text), text
+    assert re.search(r"(?m)^ *1 +static +Shop\.Order\[\] +Shop\.Cache\.entries$", text), text
+    assert "An array (Shop.Order[]) in the static field Shop.Cache.entries holds them all." in text, text
+    recording = os.path.join(build, "sample", "leak.hs")
+    check_file(recording)
+    assert {"kind": "static", "name": "Shop.Cache.entries", "type": "Shop.Order[]", "count": 1} in roots(recording)
+    # The sentence comes from what was printed: where there is no such field, there is none.
+    fake = os.path.join(build, "fake")
+    os.mkdir(fake)
+    os.symlink(os.path.join(BUILD, ".libs"), os.path.join(fake, ".libs"))
+    with open(os.path.join(fake, "heapshot"), "w") as file:
+        file.write("#!/bin/sh\necho 'COUNT  KIND  TYPE  NAME'\n")
+    os.chmod(os.path.join(fake, "heapshot"), 0o755)
+    result = run([os.path.join(SOURCE, "contrib", "quickstart"), fake], cwd=directory, timeout=120)
+    assert result.status == 1 and "holds them all" not in result.out, result.out
+
+
 main()
