@@ -37,6 +37,14 @@ def configure(directory, *options, source=SOURCE):
     return call([script, "--prefix=/usr", "--cache-file=" + CACHE] + list(options), directory)
 
 
+def summary_of(text):
+    """What configure says at its end."""
+    lines = text.rstrip().splitlines()
+    start = max(i for i, line in enumerate(lines) if re.fullmatch(r"  heapshot \d+\.\d+\.\d+\S*", line))
+    pairs = [re.match(r"    (\S.*?)  +(\S.*)", line) for line in lines[start + 1:] if line.strip()]
+    return {pair.group(1): pair.group(2).strip() for pair in pairs}
+
+
 def mono_headers(directory, changes):
     """A copy of the installed headers with texts replaced."""
     flags = run(["pkg-config", "--variable=includedir", "mono-2"]).out.strip()
@@ -84,6 +92,8 @@ def roots_with_kind(directory):
     build = build_folder(directory)
     result = configure(build, "--with-mono=" + prefix)
     assert result.returncode == 0, result.stdout[-1000:]
+    summary = summary_of(result.stdout)
+    assert summary["Mono headers"] == prefix + " (profiler API 3, kinds in gc_roots: yes)", summary
     with open(os.path.join(build, "config.h")) as file:
         assert "#define HEAPSHOT_GC_ROOTS_KIND 1" in file.read()
     made = call(["make", "-j2", "libmono-profiler-heapshot.la", "CFLAGS=-O1 -Werror"], build)
@@ -118,6 +128,21 @@ def in_tree(directory):
     placed = call(["make", "install", "DESTDIR=" + directory + "/root"], source)
     assert placed.returncode == 0, placed.stdout[-2000:]
     assert os.path.exists(directory + "/root/opt/mono/lib/libmono-profiler-heapshot.so")
+
+
+@test("the summary says what was found and what was asked for")
+def summary(directory):
+    result = configure(build_folder(directory), "--with-profilerdir=/opt/mono/lib", "--disable-cli", "--enable-coverage")
+    assert result.returncode == 0, result.stdout[-1000:]
+    said = summary_of(result.stdout)
+    assert set(said) == {"Mono headers", "profiler modules in", "heapshot command", "man pages (scdoc)", "unit tests",
+                         "tests on real Mono", "sanitizers, coverage", "fuzzing"}, said
+    assert said["Mono headers"].endswith("(profiler API 3, kinds in gc_roots: no)"), said
+    assert said["profiler modules in"] == "/opt/mono/lib" and said["heapshot command"] == "no", said
+    assert said["sanitizers, coverage"] == "no, yes" and said["fuzzing"] == "no", said
+    assert said["man pages (scdoc)"] in ("scdoc", "no"), said
+    assert said["unit tests"] in ("yes", "no"), said
+    assert (said["tests on real Mono"].split()[0] != "no") == (shutil.which("mono") is not None), said
 
 
 main()
