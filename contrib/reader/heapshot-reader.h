@@ -320,6 +320,7 @@ struct heapshot_totals {
 	size_t n_types;
 	uint64_t objects, references, bytes, slot_bytes;
 	uint64_t object_batches, root_batches, ephemeron_batches;
+	uint64_t roots, ephemeron_edges;
 };
 
 /* Told now and then how far a pass came; returns nothing. */

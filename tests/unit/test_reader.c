@@ -302,6 +302,25 @@ Test(reader, reads_statistics_and_large_numbers)
 	free(bytes.data);
 }
 
+Test(reader, holds_every_total_against_the_body)
+{
+	uint64_t n;
+
+	for (n = 1; n <= SYNTHETIC_TOTALS; n++) {
+		struct synthetic_bytes bytes;
+		struct heapshot_reader *reader;
+		struct heapshot_totals totals;
+
+		cr_assert(synthetic_make("differs", n, &bytes));
+		reader = open_bytes(&bytes);
+		cr_expect_eq(heapshot_reader_totals(reader, heapshot_reader_snapshot(reader, 1),
+						    &totals),
+			     HEAPSHOT_READ_INCOMPLETE, "total %d", (int)n);
+		heapshot_reader_free(reader);
+		free(bytes.data);
+	}
+}
+
 struct expectation {
 	const char *variant;
 	enum heapshot_read_result opened;
