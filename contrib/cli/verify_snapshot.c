@@ -37,11 +37,30 @@ static void add_address(struct verify_addresses *addresses, uint64_t address)
 	addresses->list[addresses->n++] = address;
 }
 
-static int by_address(const void *left, const void *right)
+/*
+ * Sorts by BIT and those below it, in place: qsort may take as much memory again,
+ * of which --memory would not know.
+ */
+static void sort_from(uint64_t *list, size_t n, uint64_t bit)
 {
-	uint64_t a = *(const uint64_t *)left, b = *(const uint64_t *)right;
+	while (n > 1 && bit != 0) {
+		size_t low = 0, high = n;
 
-	return (a > b) - (a < b);
+		while (low < high) {
+			const uint64_t address = list[low];
+
+			if (address & bit) {
+				list[low] = list[--high];
+				list[high] = address;
+			} else {
+				low++;
+			}
+		}
+		bit >>= 1;
+		sort_from(list, low, bit);
+		list += low;
+		n -= low;
+	}
 }
 
 static bool has_address(const struct verify_addresses *addresses, uint64_t address)
@@ -71,7 +90,7 @@ static void sort_addresses(struct verify_snapshot *out)
 		if (addresses->list[i - 1] > addresses->list[i])
 			break;
 	if (i < addresses->n)
-		qsort(addresses->list, addresses->n, sizeof(*addresses->list), by_address);
+		sort_from(addresses->list, addresses->n, UINT64_C(1) << 63);
 	for (i = 1; i < addresses->n; i++)
 		if (addresses->list[i - 1] == addresses->list[i] && out->duplicates++ == 0)
 			out->first_duplicate = addresses->list[i];
