@@ -54,12 +54,6 @@ static Heapshot__TypeKind kind_of(MonoClass *klass)
 	return HEAPSHOT__TYPE_KIND__TYPE_KIND_CLASS;
 }
 
-static char *append(char *out, const struct hs_text *text)
-{
-	memcpy(out, text->text, text->bytes + 1);
-	return out + text->bytes + 1;
-}
-
 static void push_class(MonoClass *klass, bool is_late)
 {
 	char *type_name = mono_type_get_name(mono_class_get_type(klass));
@@ -98,9 +92,9 @@ static void push_class(MonoClass *klass, bool is_late)
 		class->name_bytes = (uint32_t)name.bytes;
 		class->space_bytes = (uint32_t)space.bytes;
 		class->image_name_bytes = (uint32_t)image_name.bytes;
-		out = append(class->text, &name);
-		out = append(out, &space);
-		append(out, &image_name);
+		out = hs_text_append(class->text, name.text, name.bytes);
+		out = hs_text_append(out, space.text, space.bytes);
+		hs_text_append(out, image_name.text, image_name.bytes);
 		hs_push_end(entry);
 	}
 	free(name.text);

@@ -69,14 +69,6 @@ static const char *variance_name(int variance)
 	}
 }
 
-static char *append(char *out, const char *text)
-{
-	size_t bytes = strlen(text) + 1;
-
-	memcpy(out, text, bytes);
-	return out + bytes;
-}
-
 static bool tell(unsigned index)
 {
 	MonoCounter *counter = counters[index].counter;
@@ -101,10 +93,10 @@ static bool tell(unsigned index)
 		out->section_bytes = (uint32_t)strlen(section);
 		out->unit_bytes = (uint32_t)strlen(unit);
 		out->variance_bytes = (uint32_t)strlen(variance);
-		text = append(out->text, name.text);
-		text = append(text, section);
-		text = append(text, unit);
-		append(text, variance);
+		text = hs_text_append(out->text, name.text, name.bytes);
+		text = hs_text_append(text, section, strlen(section));
+		text = hs_text_append(text, unit, strlen(unit));
+		hs_text_append(text, variance, strlen(variance));
 		hs_push_end(entry);
 	}
 	free(name.text);

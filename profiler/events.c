@@ -20,15 +20,6 @@
 #define EVENTS      HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS
 #define SHORT_TEXT  1024
 
-static char *append(char *out, const struct hs_text *text)
-{
-	if (text->text)
-		memcpy(out, text->text, text->bytes + 1);
-	else
-		*out = 0;
-	return out + text->bytes + 1;
-}
-
 static void push_image(MonoImage *image, bool is_unloaded)
 {
 	struct hs_text name = hs_text_copy(mono_image_get_name(image), SHORT_TEXT);
@@ -47,9 +38,9 @@ static void push_image(MonoImage *image, bool is_unloaded)
 		out->name_bytes = (uint32_t)name.bytes;
 		out->file_bytes = (uint32_t)file.bytes;
 		out->mvid_bytes = (uint32_t)mvid.bytes;
-		text = append(out->text, &name);
-		text = append(text, &file);
-		append(text, &mvid);
+		text = hs_text_append(out->text, name.text, name.bytes);
+		text = hs_text_append(text, file.text, file.bytes);
+		hs_text_append(text, mvid.text, mvid.bytes);
 		hs_push_end(entry);
 	}
 	free(name.text);
@@ -83,7 +74,7 @@ static void push_domain(MonoDomain *domain, const char *name, bool is_unloaded)
 		out->domain = (uintptr_t)domain;
 		out->is_unloaded = is_unloaded;
 		out->name_bytes = (uint32_t)text.bytes;
-		append(out->text, &text);
+		hs_text_append(out->text, text.text, text.bytes);
 		hs_push_end(entry);
 	}
 	free(text.text);
@@ -127,7 +118,7 @@ static void push_thread(uintptr_t id, Heapshot__ThreadState state, const char *n
 		out->id = id;
 		out->state = state;
 		out->name_bytes = (uint32_t)text.bytes;
-		append(out->text, &text);
+		hs_text_append(out->text, text.text, text.bytes);
 		hs_push_end(entry);
 	}
 	free(text.text);
@@ -280,7 +271,7 @@ void hs_events_marker(const char *label)
 	if (entry) {
 		out = hs_log_payload(entry);
 		out->label_bytes = (uint32_t)text.bytes;
-		append(out->text, &text);
+		hs_text_append(out->text, text.text, text.bytes);
 		hs_push_end(entry);
 	}
 	free(text.text);

@@ -140,12 +140,6 @@ static struct hs_text signature_of(MonoMethod *method)
 	return text;
 }
 
-static char *append(char *out, const struct hs_text *text)
-{
-	memcpy(out, text->text, text->bytes + 1);
-	return out + text->bytes + 1;
-}
-
 static void push_code(uint64_t method, Heapshot__CodeKind kind, const unsigned char *code,
 		      uint64_t total_bytes)
 {
@@ -225,11 +219,11 @@ static void push_texts(struct hs_method_entry *what, MonoMethod *method, MonoMet
 	if (entry) {
 		out = hs_log_payload(entry);
 		*out = *what;
-		text = append(out->text, &name);
-		text = append(text, &kind);
-		text = append(text, &signature);
-		text = append(text, &other);
-		append(text, &image_name);
+		text = hs_text_append(out->text, name.text, name.bytes);
+		text = hs_text_append(text, kind.text, kind.bytes);
+		text = hs_text_append(text, signature.text, signature.bytes);
+		text = hs_text_append(text, other.text, other.bytes);
+		hs_text_append(text, image_name.text, image_name.bytes);
 		hs_push_end(entry);
 	}
 	free(name.text);

@@ -107,3 +107,11 @@ struct hs_text hs_text_copy(const char *text, size_t max)
 		cut(&copy, max);
 	return copy;
 }
+
+char *hs_text_append(char *out, const char *text, size_t bytes)
+{
+	if (bytes)
+		memcpy(out, text, bytes);
+	out[bytes] = 0;
+	return out + bytes + 1;
+}

@@ -23,6 +23,12 @@ struct hs_text {
  */
 struct hs_text hs_text_copy(const char *text, size_t max);
 
+/*
+ * Writes the BYTES bytes of TEXT (NULL when there are none) and a zero byte to OUT;
+ * returns where the next text goes.
+ */
+char *hs_text_append(char *out, const char *text, size_t bytes);
+
 /* FNV-1a of 64 bits. */
 uint64_t hs_fnv1a(const void *data, size_t bytes);
 
