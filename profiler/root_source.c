@@ -5,9 +5,9 @@
 #include "config.h"
 
 #include <string.h>
-#include <strings.h>
 
 #include "profiler/root_source.h"
+#include "schema/root_kind.h"
 
 #define NAME_ROOM   (16u << 10)
 /* Longest part of a name; two of them, and what joins them, fit. */
@@ -21,21 +21,6 @@ static struct {
 	Heapshot__RootKind kind;
 } cache[N_CACHED];
 
-/* Names of MonoGCRootSource for texts that a runtime gives itself. */
-static const struct {
-	const char *text;
-	Heapshot__RootKind kind;
-} texts[] = {
-	{"external", HEAPSHOT__ROOT_KIND__ROOT_KIND_EXTERNAL},
-	{"stack", HEAPSHOT__ROOT_KIND__ROOT_KIND_STACK},
-	{"finalizer_queue", HEAPSHOT__ROOT_KIND__ROOT_KIND_FINALIZER_QUEUE},
-	{"static", HEAPSHOT__ROOT_KIND__ROOT_KIND_STATIC},
-	{"thread_static", HEAPSHOT__ROOT_KIND__ROOT_KIND_THREAD_STATIC},
-	{"gc_handle", HEAPSHOT__ROOT_KIND__ROOT_KIND_GC_HANDLE},
-	{"ephemeron", HEAPSHOT__ROOT_KIND__ROOT_KIND_EPHEMERON},
-	{"toggleref", HEAPSHOT__ROOT_KIND__ROOT_KIND_TOGGLEREF},
-};
-
 void hs_root_sources_reset(void)
 {
 	memset(cache, 0, sizeof cache);
@@ -43,24 +28,10 @@ void hs_root_sources_reset(void)
 
 static Heapshot__RootKind kind_of(const struct hs_root *root, const struct hs_range *range)
 {
-	size_t i;
-
 	if (range)
 		return (Heapshot__RootKind)range->kind;
-	if (!root->kind)
-		return HEAPSHOT__ROOT_KIND__ROOT_KIND_UNKNOWN;
-	for (i = 0; i < sizeof texts / sizeof *texts; i++)
-		if (strcasecmp(texts[i].text, root->kind) == 0)
-			return texts[i].kind;
-	return HEAPSHOT__ROOT_KIND__ROOT_KIND_OTHER;
-}
-
-bool hs_root_is_ephemeron(const struct hs_root *root)
-{
-	uintptr_t slot;
-	const struct hs_range *range = hs_ranges_find(&hs_recorder.ranges, root->address, &slot);
-
-	return kind_of(root, range) == HEAPSHOT__ROOT_KIND__ROOT_KIND_EPHEMERON;
+	return root->kind ? (Heapshot__RootKind)hs_root_kind_of(root->kind) :
+			    HEAPSHOT__ROOT_KIND__ROOT_KIND_UNKNOWN;
 }
 
 /* A name under construction. */
@@ -211,6 +182,8 @@ struct hs_root_source_ref hs_root_source(const struct hs_root *root)
 	Heapshot__RootSource source = HEAPSHOT__ROOT_SOURCE__INIT;
 	size_t at;
 
+	if (ref.kind == HEAPSHOT__ROOT_KIND__ROOT_KIND_EPHEMERON)
+		return ref;
 	place = range ? range->start : (uintptr_t)root->kind;
 	part = range ? distinction(ref.kind, range, slot) : 0;
 	at = hs_ptr_hash(place * 31 + part + 1, 64 - 9);

@@ -13,12 +13,13 @@ struct hs_root_source_ref {
 	Heapshot__RootKind kind;
 };
 
-/* The source of ROOT, added to the current batch of the root encoder if it is new there. */
+/*
+ * The source of ROOT, added to the current batch of the root encoder if it is new
+ * there; of an ephemeron's value, which is no root, the kind alone.
+ */
 struct hs_root_source_ref hs_root_source(const struct hs_root *root);
 
 /* A new batch has begun. */
 void hs_root_sources_reset(void);
-
-bool hs_root_is_ephemeron(const struct hs_root *root);
 
 #endif

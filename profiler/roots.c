@@ -142,6 +142,9 @@ static int add(const struct hs_root *root, int (*put)(void), uint64_t snapshot,
 
 	for (tries = 0; tries < 2; tries++) {
 		source = hs_root_source(root);
+		/* Values of ephemerons depend on their keys: they are edges, not roots. */
+		if (source.kind == HEAPSHOT__ROOT_KIND__ROOT_KIND_EPHEMERON)
+			return 0;
 		if (source.index && hs_root_add(&hs_recorder.root_encoder, source.index,
 						root->address, root->object)) {
 			totals->n_roots++;
@@ -174,9 +177,6 @@ int hs_roots_write(const struct hs_root_set *set, uint64_t snapshot, int (*put)(
 			totals->n_unresolved++;
 			continue;
 		}
-		/* Values of ephemerons depend on their keys: they are edges, not roots. */
-		if (hs_root_is_ephemeron(&root[i]))
-			continue;
 		error = add(&root[i], put, snapshot, totals);
 		if (error)
 			return error;

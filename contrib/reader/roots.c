@@ -7,18 +7,11 @@
 #include <string.h>
 
 #include "contrib/reader/reader.h"
-
-static const char *const kind_names[] = {
-	"unknown",   "external",      "stack",          "finalizer_queue",
-	"static",    "thread_static", "context_static", "gc_handle",
-	"jit",       "threading",     "domain",         "reflection",
-	"marshal",   "thread_pool",   "debugger",       "handle",
-	"ephemeron", "toggleref",     "other",
-};
+#include "schema/root_kind.h"
 
 const char *heapshot_root_kind_name(uint32_t kind)
 {
-	return kind < sizeof(kind_names) / sizeof(*kind_names) ? kind_names[kind] : "unknown";
+	return hs_root_kind_name(kind);
 }
 
 /* A bit for each object that is asked for, by a hash of its address: most rows
