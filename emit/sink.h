@@ -48,7 +48,6 @@ struct hs_sink {
 	int status_fd;      /* wait status of the command comes here */
 	int command_status; /* that status, once closed; -1: not known */
 	bool is_regular;    /* short writes mean a full disk, not a slow reader */
-	bool is_whole;      /* takes whole frames only (callback) */
 	bool is_socket;
 	size_t write_max;       /* most bytes of one write; 0: no limit */
 	/* What fd and status_fd must be: the host may have closed ours. */

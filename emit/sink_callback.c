@@ -59,7 +59,6 @@ void hs_sink_open_callback(struct hs_sink *sink, hs_sink_callback *callback, voi
 		.fd = -1,
 		.status_fd = -1,
 		.command_status = -1,
-		.is_whole = true,
 		.callback = callback,
 		.user_data = user_data,
 	};

@@ -9,8 +9,9 @@
 
 #include "profiler/seen.h"
 
-#define CAPACITY 32768u
-#define PROBES   64u
+#define CAPACITY_LOG 15
+#define CAPACITY     (1u << CAPACITY_LOG)
+#define PROBES       64u
 /* Lowest bit of a slot whose address was taken out. */
 #define REMOVED  ((uintptr_t)1)
 
@@ -18,7 +19,7 @@ static _Atomic uintptr_t slots[CAPACITY];
 
 static size_t home(uintptr_t address)
 {
-	return (size_t)(((uint64_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> 49);
+	return (size_t)(((uint64_t)address * UINT64_C(0x9E3779B97F4A7C15)) >> (64 - CAPACITY_LOG));
 }
 
 bool hs_seen_add(uintptr_t address)

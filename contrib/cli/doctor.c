@@ -54,6 +54,8 @@ static const char *const beside[] = {".libs", "../lib", "../profiler/.libs"};
 static const char *const system_folders[] = {"/usr/lib", "/usr/local/lib", "/lib",
 					     "/usr/lib/x86_64-linux-gnu",
 					     "/usr/lib/aarch64-linux-gnu"};
+/* /usr/local/lib: the loader comes to it by its cache only. */
+#define CACHED_FOLDER 1
 
 static bool try_module(struct doctor *doctor, const char *folder, size_t folder_bytes)
 {
@@ -107,7 +109,7 @@ static void find_module(struct doctor *doctor)
 		return;
 	/* The loader's own folders, which need no cache. */
 	for (i = 0; i < sizeof(system_folders) / sizeof(*system_folders); i++)
-		if (i != 1 && try_module(doctor, system_folders[i], strlen(system_folders[i])))
+		if (i != CACHED_FOLDER && try_module(doctor, system_folders[i], strlen(system_folders[i])))
 			return;
 }
 

@@ -24,7 +24,7 @@ struct timeline {
 	uint32_t generation;
 	/* The last row, kept until the size of the heap behind it is known. */
 	bool has_row;
-	uint64_t row_time_ns, row_pause_ns, row_heap_bytes;
+	uint64_t row_time_ns, row_pause_ns;
 	uint32_t row_generation;
 	bool row_is_serial;
 	const char *row_kind;

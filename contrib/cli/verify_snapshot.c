@@ -141,7 +141,8 @@ static void sum_roots(const struct heapshot_record *record, struct verify_snapsh
 	for (i = 0; i < batch->n_source_index; i++) {
 		uint32_t source = batch->source_index[i] - 1;
 
-		if (source < batch->n_source && (uint32_t)batch->source[source]->kind < 32)
+		if (source < batch->n_source &&
+		    (uint32_t)batch->source[source]->kind < HEAPSHOT_ROOT_KINDS_MAX)
 			out->roots_by_kind[batch->source[source]->kind]++;
 	}
 	heapshot__root_batch__free_unpacked(batch, NULL);
@@ -351,7 +352,7 @@ int verify_compare(const struct verify_snapshot *out, verify_problem *problem, v
 			problem(user_data, totals[i].check, totals[i].expected, totals[i].found);
 			is_incomplete = true;
 		}
-	for (i = 0; end->has_end && i < 32; i++)
+	for (i = 0; end->has_end && i < HEAPSHOT_ROOT_KINDS_MAX; i++)
 		if (end->roots_by_kind[i] != out->roots_by_kind[i]) {
 			char check[64];
 

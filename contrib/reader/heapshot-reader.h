@@ -208,6 +208,9 @@ heapshot_reader_issues(const struct heapshot_reader *reader, size_t *n_kept, uin
 
 /* ---- Snapshots ---- */
 
+/* No RootKind is above; kinds that this version does not know count as 0. */
+#define HEAPSHOT_ROOT_KINDS_MAX 32
+
 struct heapshot_snapshot {
 	uint64_t id;      /* number in the recording, from 1 */
 	uint64_t time_ns; /* when it began */
@@ -224,7 +227,7 @@ struct heapshot_snapshot {
 	uint64_t ephemeron_edges, object_hash;
 	uint64_t object_batches, root_batches, ephemeron_batches;
 	uint64_t pause_ns, walk_ns, duration_ns, fork_ns, frames_lost, heap_bytes;
-	uint64_t roots_by_kind[32];        /* index: RootKind */
+	uint64_t roots_by_kind[HEAPSHOT_ROOT_KINDS_MAX]; /* index: RootKind of heapshot.proto */
 	uint64_t begin_offset, end_offset; /* its frames lie in [begin, end) of the file */
 	uint64_t last_offset;              /* of the tag of the last of them */
 	/*
@@ -267,7 +270,7 @@ struct heapshot_type {
 struct heapshot_image {
 	uint32_t id;
 	bool is_unloaded;
-	const char *name; /* the assembly's simple name */
+	const char *name; /* the assembly's simple name; never NULL, nor are the others */
 	const char *file;
 	const char *mvid; /* module version id; "" for dynamic ones */
 };
@@ -275,13 +278,13 @@ struct heapshot_image {
 struct heapshot_domain {
 	uint32_t id;
 	bool is_unloaded;
-	const char *name;
+	const char *name; /* never NULL */
 };
 
 struct heapshot_thread {
 	uint64_t id;
 	uint32_t state; /* ThreadState of heapshot.proto */
-	const char *name;
+	const char *name; /* never NULL */
 };
 
 /*
@@ -346,7 +349,7 @@ heapshot_reader_totals(struct heapshot_reader *reader, const struct heapshot_sna
 struct heapshot_root_source {
 	uint32_t kind;         /* RootKind of heapshot.proto */
 	const char *kind_text; /* the runtime's own word, or "" */
-	const char *name;      /* "T.Pub.Root", "main", or "" */
+	const char *name;      /* "T.Pub.Root", "main", or ""; never NULL, nor are its neighbours */
 	const char *handle_type;
 	uint32_t type; /* that declares the static field */
 	uint32_t domain;
@@ -414,6 +417,13 @@ struct heapshot_frame {
 	uint32_t flags;
 };
 
+/* Numbers of the bodies that functions below read; all of them stand in heapshot.proto. */
+enum heapshot_field {
+	HEAPSHOT_FIELD_ROOT_BATCH = 12,
+	HEAPSHOT_FIELD_EPHEMERON_BATCH = 13,
+	HEAPSHOT_FIELD_OBJECT_BATCH = 15,
+};
+
 struct heapshot_record {
 	uint32_t field; /* number of its body in message Record; 0: it has none */
 	uint64_t time_ns;
@@ -470,7 +480,7 @@ struct heapshot_batch {
 };
 
 /*
- * Begins with the rows of an object batch (record.field 15); BATCH may be NULL.
+ * Begins with the rows of an object batch (HEAPSHOT_FIELD_OBJECT_BATCH); BATCH may be NULL.
  * OK or DAMAGED.
  */
 HEAPSHOT_READER_API enum heapshot_read_result
@@ -487,9 +497,9 @@ struct heapshot_ephemeron {
 };
 
 /*
- * Calls back for each edge of an ephemeron batch (record.field 13), and for
- * each root of a root batch (record.field 12; source counts from 0 in this
- * batch, type is 0).  OK or DAMAGED; the callback ends the loop with false.
+ * Calls back for each edge of an ephemeron batch (HEAPSHOT_FIELD_EPHEMERON_BATCH),
+ * and for each root of a root batch (HEAPSHOT_FIELD_ROOT_BATCH; source counts from
+ * 0 in this batch, type is 0).  OK or DAMAGED; the callback ends the loop with false.
  */
 typedef bool heapshot_ephemeron_callback(void *user_data, const struct heapshot_ephemeron *edge);
 typedef bool heapshot_root_callback(void *user_data, const struct heapshot_root *root);

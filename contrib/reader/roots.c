@@ -16,11 +16,12 @@ const char *heapshot_root_kind_name(uint32_t kind)
 
 /* A bit for each object that is asked for, by a hash of its address: most rows
  * of the second pass need no search. */
-#define FILTER_BYTES (256u << 10)
+#define FILTER_BITS_LOG 21
+#define FILTER_BYTES    ((1u << FILTER_BITS_LOG) / 8)
 
 static inline size_t filter_bit(uint64_t address)
 {
-	return (size_t)((address * 0x9E3779B97F4A7C15ull) >> 43);
+	return (size_t)((address * 0x9E3779B97F4A7C15ull) >> (64 - FILTER_BITS_LOG));
 }
 
 void hs_roots_free(struct heapshot_reader *reader)

@@ -99,7 +99,7 @@ static bool take_end(struct heapshot_reader *reader, struct heapshot_snapshot *s
 	snapshot->note = hs_arena_text(&reader->memory, &reader->snapshots.arena, end->note);
 	if (snapshot->note == NULL)
 		return false;
-	for (i = 0; i < end->n_roots_by_kind && i < 32; i++)
+	for (i = 0; i < end->n_roots_by_kind && i < HEAPSHOT_ROOT_KINDS_MAX; i++)
 		snapshot->roots_by_kind[i] = end->roots_by_kind[i];
 	return set_texts(reader, snapshot, end->label, end->trigger);
 }
