@@ -57,7 +57,8 @@ struct hs_batch_encoder {
 	uint8_t *count_end, *slot_end, *reference_end, *slack_end;
 
 	struct hs_encoder_shape shapes[HS_BATCH_SHAPES_MAX + 1]; /* from 1; 0 matches nothing */
-	int64_t last[HS_BATCH_SLOTS_MAX];             /* reference last seen, in words */
+	/* Reference last seen, in words, and its offset, of each slot. */
+	int64_t last[HS_BATCH_SLOTS_MAX];
 	uint32_t offsets[HS_BATCH_SLOTS_MAX];
 
 	/*

@@ -121,6 +121,7 @@ int hs_tag_decode(const uint8_t *in, size_t size, struct hs_tag *tag)
  * CRC-32, a byte a step: only tags are checked by it.  An entry of the table is
  * the XOR of the entries of its index's bits, so that eight numbers make all.
  */
+/* clang-format off */
 #define ENTRY(i, a, b, c, d, e, f, g, h)                                                          \
 	((((i) & 1) ? (a) : 0) ^ (((i) & 2) ? (b) : 0) ^ (((i) & 4) ? (c) : 0) ^                  \
 	 (((i) & 8) ? (d) : 0) ^ (((i) & 16) ? (e) : 0) ^ (((i) & 32) ? (f) : 0) ^                \
@@ -138,6 +139,7 @@ int hs_tag_decode(const uint8_t *in, size_t size, struct hs_tag *tag)
 #define BITS                                                                                      \
 	0x77073096, 0xee0e612c, 0x076dc419, 0x0edb8832, 0x1db71064, 0x3b6e20c8, 0x76dc4190,       \
 		0xedb88320
+/* clang-format on */
 
 static const uint32_t crc_table[256] = {
 	ENTRY64(0, BITS),

@@ -145,4 +145,57 @@ def summary(directory):
     assert (said["tests on real Mono"].split()[0] != "no") == (shutil.which("mono") is not None), said
 
 
+@test("--enable-coverage builds, and yields data")
+def coverage(directory):
+    long_only()
+    build = build_folder(directory)
+    result = configure(build, "--enable-coverage")
+    assert result.returncode == 0, result.stdout[-1000:]
+    made = call(["make", "-j2", "all", "tests/data/make_recording"], build)
+    assert made.returncode == 0, made.stdout[-2000:]
+    recording = os.path.join(directory, "a.hs")
+    for command in (["tests/data/make_recording", "good", recording], ["./heapshot", "top", recording]):
+        done = call(command, build)
+        assert done.returncode == 0, done.stdout
+    data = [os.path.join(folder, name) for folder, _, names in os.walk(build) for name in names
+            if name.endswith(".gcda")]
+    for source in ("schema/", "emit/", "contrib/reader/", "contrib/cli/"):
+        assert [path for path in data if os.path.relpath(path, build).startswith(source)], (source, data)
+    if shutil.which("gcov") is None:
+        return
+    top = next(path for path in data if path.endswith("top.gcda"))
+    shown = call(["gcov", "-n", top], build).stdout
+    executed = re.search(r"File '\S*contrib/cli/top\.c'\nLines executed:([0-9.]+)% of", shown)
+    assert executed and float(executed.group(1)) > 30, shown
+
+
+@test("`make dist` holds what is under version control, builds by itself, and passes its unit tests")
+def distribution(directory):
+    long_only()
+    build = build_folder(directory)
+    assert configure(build).returncode == 0
+    made = call(["make", "-j2", "dist"], build)
+    assert made.returncode == 0, made.stdout[-2000:]
+    archive, = [name for name in os.listdir(build) if name.startswith("heapshot-") and ".tar" in name]
+    unpacked = call(["tar", "xf", os.path.join(build, archive)], directory)
+    assert unpacked.returncode == 0, unpacked.stdout
+    tree, = [os.path.join(directory, name) for name in os.listdir(directory) if name.startswith("heapshot-")]
+    if os.path.isdir(os.path.join(SOURCE, ".git")):
+        listed = call(["git", "ls-files"], SOURCE).stdout.split("\n")
+        missing = [name for name in listed if name and not os.path.exists(os.path.join(tree, name))
+                   and os.path.basename(name) not in (".gitignore", ".gitkeep")]
+        assert not missing, missing
+    result = configure(tree, source=tree)
+    assert result.returncode == 0, result.stdout[-1000:]
+    made = call(["make", "-j2"], tree)
+    assert made.returncode == 0, made.stdout[-2000:]
+    names = sorted(name[:-2] for name in os.listdir(os.path.join(tree, "tests", "unit"))
+                   if name.startswith("test_") and name.endswith(".c"))
+    if summary_of(result.stdout)["unit tests"] != "yes":
+        skip("the tarball builds; Criterion is missing")
+    tested = call(["make", "-j2", "check", "TESTS=" + " ".join("tests/unit/" + name for name in names)], tree)
+    assert tested.returncode == 0, tested.stdout[-3000:]
+    assert re.search(r"# FAIL: +0$", tested.stdout, re.M) and re.search(r"# PASS: +[1-9]", tested.stdout), tested.stdout
+
+
 main()

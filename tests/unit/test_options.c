@@ -59,7 +59,9 @@ Test(options, defaults)
 	cr_assert(!options.strict && !options.quiet && !options.overwrite && !options.help);
 }
 
+/* clang-format off */
 #define NUMBER(text, member, value) {text, offsetof(struct hs_options, member), sizeof(((struct hs_options *)0)->member), value}
+/* clang-format on */
 
 Test(options, good_numbers)
 {
@@ -350,6 +352,7 @@ Test(options, long_texts)
 static void random_options(struct hs_options *options, char *text, size_t size)
 {
 	static const char *const pieces[] = {
+		/* clang-format off */
 		"output=a.hs", "output=|cat \\\\\\,>x", "output=\xc3\xa4=\\,", "output=#3", "output=\\\\",
 		"snapshot=none", "snapshot=gc+oom", "snapshot=shutdown+term+99gc+5s",
 		"snapshot=1ms", "snapshot=18446744073709551615gc", "at=1", "at=5t", "at=500m",
@@ -358,6 +361,7 @@ static void random_options(struct hs_options *options, char *text, size_t size)
 		"memory=1g", "max-snapshots=1", "max-snapshots=4294967295", "max-size=1",
 		"max-size=18446744073709551615", "strings=1", "strings=4096", "strict", "quiet",
 		"overwrite", "help",
+		/* clang-format on */
 	};
 	char message[512];
 	size_t i, n = random_below(8), length = 0;
