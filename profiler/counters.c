@@ -35,6 +35,7 @@ static unsigned n_changed;
 static const char *section_name(int section)
 {
 	switch (section) {
+	/* clang-format off */
 	case MONO_COUNTER_JIT: return "jit";
 	case MONO_COUNTER_GC: return "gc";
 	case MONO_COUNTER_METADATA: return "metadata";
@@ -46,26 +47,31 @@ static const char *section_name(int section)
 	case MONO_COUNTER_PROFILER: return "profiler";
 	case MONO_COUNTER_INTERP: return "interpreter";
 	default: return "other";
+	/* clang-format on */
 	}
 }
 
 static const char *unit_name(int unit)
 {
 	switch (unit) {
+	/* clang-format off */
 	case MONO_COUNTER_BYTES: return "bytes";
 	case MONO_COUNTER_TIME: return "time_100ns";
 	case MONO_COUNTER_COUNT: return "count";
 	case MONO_COUNTER_PERCENTAGE: return "percentage";
 	default: return "raw";
+	/* clang-format on */
 	}
 }
 
 static const char *variance_name(int variance)
 {
 	switch (variance) {
+	/* clang-format off */
 	case MONO_COUNTER_MONOTONIC: return "monotonic";
 	case MONO_COUNTER_CONSTANT: return "constant";
 	default: return "variable";
+	/* clang-format on */
 	}
 }
 
@@ -124,11 +130,13 @@ static bool read_value(MonoCounter *counter, struct hs_value_entry *value)
 	if (n <= 0)
 		return false;
 	switch (mono_counter_get_type(counter)) {
+	/* clang-format off */
 	case MONO_COUNTER_INT: value->value.i = sample.i32; break;
 	case MONO_COUNTER_UINT: value->value.u = sample.u32; break;
 	case MONO_COUNTER_WORD: value->value.i = sample.word; break;
 	case MONO_COUNTER_DOUBLE: value->value.d = sample.real; break;
 	default: value->value.i = sample.i64; break;
+	/* clang-format on */
 	}
 	return true;
 }

@@ -198,11 +198,13 @@ static bool read_line(int client, struct hs_request_line *line)
 static const char *text_of(int64_t error)
 {
 	switch (error) {
+	/* clang-format off */
 	case -ETIMEDOUT: return "no collection came about within the time limit; is the program stopped?";
 	case -ESHUTDOWN: return "the program is ending";
 	case -EBUSY: return "too many requests wait already";
 	case -EDQUOT: return "max-snapshots or max-size was reached";
 	case -ENOTCONN: return "nothing is being recorded";
+	/* clang-format on */
 	default: return "the snapshot was not finished: the output was too slow or failed";
 	}
 }
