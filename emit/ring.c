@@ -232,7 +232,8 @@ int hs_ring_next(const struct hs_ring *ring, struct hs_ring_cursor *cursor,
 
 	if (!cursor->has_names && !cursor->has_lap)
 		return 0;
-	if (cursor->has_names && (!cursor->has_lap || cursor->names.tag.seq < cursor->lap.tag.seq)) {
+	if (cursor->has_names &&
+	    (!cursor->has_lap || cursor->names.tag.seq < cursor->lap.tag.seq)) {
 		*place = cursor->names;
 		result = step_names(ring, cursor);
 	} else {

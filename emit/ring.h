@@ -33,12 +33,12 @@ struct hs_ring_storage {
 struct hs_ring {
 	struct hs_ring_storage storage;
 	uint64_t file_bytes, lap_offset;
-	uint64_t names_at;    /* where the next frame of names goes */
-	uint64_t lap_at;      /* where the next other frame goes: the oldest stands there */
-	uint64_t n_frames;    /* put in so far */
-	uint64_t n_dropped;   /* of those, overwritten since */
-	uint64_t n_unkept;    /* frames of names that went round with the others */
-	int error;            /* first failure; sticky, and nothing is written after it */
+	uint64_t names_at;  /* where the next frame of names goes */
+	uint64_t lap_at;    /* where the next other frame goes: the oldest stands there */
+	uint64_t n_frames;  /* put in so far */
+	uint64_t n_dropped; /* of those, overwritten since */
+	uint64_t n_unkept;  /* frames of names that went round with the others */
+	int error;          /* first failure; sticky, and nothing is written after it */
 };
 
 /*
@@ -54,12 +54,12 @@ int hs_ring_put(struct hs_ring *ring, const uint8_t *frame, size_t size);
 /* A way over the frames that are in the ring, in the order of their numbers. */
 struct hs_ring_cursor {
 	uint64_t names_at, lap_at;
-	uint64_t lap_left;   /* bytes of the lap not yet passed */
+	uint64_t lap_left; /* bytes of the lap not yet passed */
 	bool has_names, has_lap;
 	struct hs_ring_place {
 		uint64_t at, bytes; /* tag and frame, without pads */
 		struct hs_tag tag;
-	} names, lap;        /* the next frame of each part */
+	} names, lap; /* the next frame of each part */
 };
 
 /* To the oldest frame.  0 or a negative errno. */

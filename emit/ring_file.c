@@ -20,8 +20,8 @@ static bool is_same_file(const struct hs_ring_file *file)
 {
 	struct stat st;
 
-	return file->fd > 0 && fstat(file->fd, &st) == 0 &&
-	       (uint64_t)st.st_dev == file->device && (uint64_t)st.st_ino == file->inode;
+	return file->fd > 0 && fstat(file->fd, &st) == 0 && (uint64_t)st.st_dev == file->device &&
+	       (uint64_t)st.st_ino == file->inode;
 }
 
 /* 0, or why the file must not be touched. */

@@ -49,11 +49,11 @@ struct hs_sink {
 	int command_status; /* that status, once closed; -1: not known */
 	bool is_regular;    /* short writes mean a full disk, not a slow reader */
 	bool is_socket;
-	size_t write_max;       /* most bytes of one write; 0: no limit */
+	size_t write_max; /* most bytes of one write; 0: no limit */
 	/* What fd and status_fd must be: the host may have closed ours. */
 	uint64_t device, inode, status_inode;
-	int error;              /* first error, as a negative errno; sticky */
-	uint64_t bytes;         /* taken so far */
+	int error;      /* first error, as a negative errno; sticky */
+	uint64_t bytes; /* taken so far */
 	hs_sink_callback *callback;
 	void *user_data;
 	/* Replaces write(2) in tests; NULL: write(2). */

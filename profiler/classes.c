@@ -68,7 +68,8 @@ static void push_class(MonoClass *klass, bool is_late)
 	mono_free(type_name);
 	if (name.text && space.text && image_name.text)
 		entry = hs_push_begin(HS_ENTRY_CLASS,
-				      sizeof *class + name.bytes + space.bytes + image_name.bytes + 3,
+				      sizeof *class + name.bytes + space.bytes + image_name.bytes +
+					      3,
 				      HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS);
 	else
 		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS, 1);
@@ -84,8 +85,8 @@ static void push_class(MonoClass *klass, bool is_late)
 		    class->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_POINTER)
 			class->element = (uintptr_t)mono_class_get_element_class(klass);
 		class->token = mono_class_get_type_token(klass);
-		class->is_instance = mono_type_get_type(mono_class_get_type(klass)) ==
-				     MONO_TYPE_GENERICINST;
+		class->is_instance =
+			mono_type_get_type(mono_class_get_type(klass)) == MONO_TYPE_GENERICINST;
 		class->is_late = is_late;
 		class->whole_bytes = name.whole_bytes;
 		class->whole_hash = name.whole_hash;
@@ -158,9 +159,9 @@ static void vtable_loaded(MonoProfiler *profiler, MonoVTable *vtable)
 		out->vtable = (uintptr_t)vtable;
 		out->klass = (uintptr_t)klass;
 		out->domain = (uintptr_t)mono_vtable_domain(vtable);
-		out->statics = mono_vtable_get_static_field_data ?
-				       (uintptr_t)mono_vtable_get_static_field_data(vtable) :
-				       0;
+		out->statics = mono_vtable_get_static_field_data
+				       ? (uintptr_t)mono_vtable_get_static_field_data(vtable)
+				       : 0;
 		hs_push_end(entry);
 	}
 	hs_layout_push(klass);

@@ -20,10 +20,10 @@
 #include "profiler/request.h"
 
 /* How long the finalizer thread has to come to a request before this thread collects itself. */
-#define FINALIZER_NS (500 * HS_NS_PER_MS)
-#define COUNTERS_NS  (1 * HS_NS_PER_S)
+#define FINALIZER_NS         (500 * HS_NS_PER_MS)
+#define COUNTERS_NS          (1 * HS_NS_PER_S)
 #define ATTACHED_STACK_BYTES ((size_t)1 << 20)
-#define TERM_WAIT_NS (10 * HS_NS_PER_S)
+#define TERM_WAIT_NS         (10 * HS_NS_PER_S)
 
 static uint64_t notified_ns, n_snapshots_notified;
 static uint64_t next_timer_ns, next_counters_ns;

@@ -19,7 +19,7 @@
 
 static struct counter {
 	MonoCounter *counter;
-	uint64_t last;         /* bits of the value logged last */
+	uint64_t last; /* bits of the value logged last */
 	bool is_told;
 } counters[N_MAX];
 
@@ -47,7 +47,7 @@ static const char *section_name(int section)
 	case MONO_COUNTER_PROFILER: return "profiler";
 	case MONO_COUNTER_INTERP: return "interpreter";
 	default: return "other";
-	/* clang-format on */
+		/* clang-format on */
 	}
 }
 
@@ -60,7 +60,7 @@ static const char *unit_name(int unit)
 	case MONO_COUNTER_COUNT: return "count";
 	case MONO_COUNTER_PERCENTAGE: return "percentage";
 	default: return "raw";
-	/* clang-format on */
+		/* clang-format on */
 	}
 }
 
@@ -71,7 +71,7 @@ static const char *variance_name(int variance)
 	case MONO_COUNTER_MONOTONIC: return "monotonic";
 	case MONO_COUNTER_CONSTANT: return "constant";
 	default: return "variable";
-	/* clang-format on */
+		/* clang-format on */
 	}
 }
 
@@ -136,7 +136,7 @@ static bool read_value(MonoCounter *counter, struct hs_value_entry *value)
 	case MONO_COUNTER_WORD: value->value.i = sample.word; break;
 	case MONO_COUNTER_DOUBLE: value->value.d = sample.real; break;
 	default: value->value.i = sample.i64; break;
-	/* clang-format on */
+		/* clang-format on */
 	}
 	return true;
 }

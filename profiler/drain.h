@@ -40,8 +40,8 @@ static inline char *hs_drain_text(char **text, uint32_t bytes)
 }
 
 /* *id of the image at ADDRESS; one that was not announced is told with no more than its NAME. */
-int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entry, uintptr_t address,
-		      char *name, uint32_t *id);
+int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entry,
+		      uintptr_t address, char *name, uint32_t *id);
 
 /* Each returns 0, -EAGAIN (the entry stays), -ENOMEM or -EMSGSIZE (it is lost), or the output's error. */
 typedef int hs_drain_entry(struct hs_draining *drain, struct hs_log_entry *entry);

@@ -19,9 +19,9 @@ int hs_drain_chunk(struct hs_draining *drain, struct hs_log_entry *entry)
 	chunk.address = in->address;
 	chunk.is_destroyed = in->is_destroyed;
 	/* The runtime does not say how large a chunk was that it destroys. */
-	chunk.size = !in->is_destroyed			     ? in->size :
-		     known && known->address == in->address ? known->bytes :
-							      0;
+	chunk.size = !in->is_destroyed                        ? in->size
+		     : known && known->address == in->address ? known->bytes
+							      : 0;
 	error = hs_drain_put(drain, HS_FRAME_EVENTS, entry, &record);
 	if (error)
 		return error;
@@ -44,8 +44,8 @@ static Heapshot__JitTier tier_of(const struct hs_method_entry *in)
 {
 	if (in->is_compiled)
 		return HEAPSHOT__JIT_TIER__JIT_TIER_JIT;
-	return in->is_interpreting ? HEAPSHOT__JIT_TIER__JIT_TIER_INTERPRETER :
-				     HEAPSHOT__JIT_TIER__JIT_TIER_PRECOMPILED;
+	return in->is_interpreting ? HEAPSHOT__JIT_TIER__JIT_TIER_INTERPRETER
+				   : HEAPSHOT__JIT_TIER__JIT_TIER_PRECOMPILED;
 }
 
 int hs_drain_method(struct hs_draining *drain, struct hs_log_entry *entry)

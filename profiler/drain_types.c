@@ -8,8 +8,8 @@
 
 #include "profiler/drain.h"
 
-int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entry, uintptr_t address,
-		      char *name, uint32_t *id)
+int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entry,
+		      uintptr_t address, char *name, uint32_t *id)
 {
 	struct hs_types *types = &hs_recorder.types;
 	Heapshot__Image image = HEAPSHOT__IMAGE__INIT;
@@ -57,7 +57,7 @@ int hs_drain_class(struct hs_draining *drain, struct hs_log_entry *entry)
 	if (error)
 		return error;
 	type.class_address = class->klass;
-	type.kind = (Heapshot__TypeKind)class->kind;
+	type.kind = (Heapshot__TypeKind) class->kind;
 	type.element = hs_types_intern(types, class->element);
 	type.parent = hs_types_intern(types, class->parent);
 	type.rank = class->rank;

@@ -37,18 +37,18 @@ struct hs_class_entry {
 	uint64_t whole_bytes, whole_hash; /* of a name that was cut */
 	uint32_t kind;                    /* TypeKind */
 	uint32_t rank, token;
-	uint32_t is_instance;             /* of a generic type */
-	uint32_t is_late;                 /* named on our account, not when it was loaded */
+	uint32_t is_instance; /* of a generic type */
+	uint32_t is_late;     /* named on our account, not when it was loaded */
 	uint32_t name_bytes, space_bytes, image_name_bytes;
 	char text[];
 };
 
 struct hs_field_entry {
-	uintptr_t type;       /* class of the field's type */
+	uintptr_t type; /* class of the field's type */
 	uint64_t offset;
 	uint32_t name_bytes;
 	uint8_t is_static, is_thread_static, is_inline;
-	char name[];          /* padded so that the next one is aligned to 8 */
+	char name[]; /* padded so that the next one is aligned to 8 */
 };
 
 struct hs_layout_entry {
@@ -78,21 +78,21 @@ struct hs_domain_entry {
 
 struct hs_thread_entry {
 	uint64_t id;
-	uint32_t state;       /* ThreadState */
+	uint32_t state; /* ThreadState */
 	uint32_t name_bytes;
 	char text[];
 };
 
 struct hs_root_entry {
 	uintptr_t start, size, key;
-	uint32_t kind;        /* RootKind */
+	uint32_t kind; /* RootKind */
 	uint32_t is_unregistered;
 	uint32_t name_bytes;
 	char text[];
 };
 
 struct hs_gc_entry {
-	uint32_t phase;       /* GcPhase */
+	uint32_t phase; /* GcPhase */
 	uint32_t generation;
 	uint32_t is_serial;
 };
@@ -103,7 +103,7 @@ struct hs_resize_entry {
 
 struct hs_moves_entry {
 	uint64_t n_pairs;
-	uint64_t pairs[];     /* from, to, from, to, ... */
+	uint64_t pairs[]; /* from, to, from, to, ... */
 };
 
 struct hs_chunk_entry {
@@ -114,7 +114,7 @@ struct hs_chunk_entry {
 
 struct hs_method_entry {
 	uint64_t id;
-	uintptr_t method, image, domain;  /* image: 0 for a dynamic method */
+	uintptr_t method, image, domain; /* image: 0 for a dynamic method */
 	uint64_t thread;
 	uint64_t il_bytes, il_hash;
 	uintptr_t code;
@@ -122,17 +122,17 @@ struct hs_method_entry {
 	uint64_t compile_ns, nested_ns;
 	uint64_t whole_bytes, whole_hash; /* of a name that was cut */
 	uint32_t token;
-	uint8_t is_compiled;              /* by the JIT, in this process */
-	uint8_t is_interpreting;          /* the runtime is */
+	uint8_t is_compiled;     /* by the JIT, in this process */
+	uint8_t is_interpreting; /* the runtime is */
 	uint8_t is_dynamic;
 	uint32_t name_bytes, wrapper_bytes, signature_bytes, shared_bytes, image_name_bytes;
 	char text[];
 };
 
 struct hs_code_entry {
-	uint64_t method;      /* hs_method_entry.id */
+	uint64_t method; /* hs_method_entry.id */
 	uint64_t offset, total_bytes;
-	uint32_t kind;        /* CodeKind */
+	uint32_t kind; /* CodeKind */
 	uint32_t bytes;
 	unsigned char data[];
 };
@@ -140,7 +140,7 @@ struct hs_code_entry {
 struct hs_buffer_entry {
 	uintptr_t address;
 	uint64_t size;
-	uint32_t kind;        /* CodeBufferKind */
+	uint32_t kind; /* CodeBufferKind */
 	uint32_t name_bytes;
 	char text[];
 };
@@ -148,20 +148,20 @@ struct hs_buffer_entry {
 struct hs_handle_entry {
 	uint64_t handle;
 	uintptr_t object;
-	uint32_t type;        /* HandleType */
+	uint32_t type; /* HandleType */
 	uint32_t is_deleted;
 };
 
 struct hs_counter_entry {
 	uint32_t id;
-	uint32_t type;        /* CounterType */
+	uint32_t type; /* CounterType */
 	uint32_t name_bytes, section_bytes, unit_bytes, variance_bytes;
 	char text[];
 };
 
 struct hs_value_entry {
 	uint32_t counter;
-	uint32_t type;        /* CounterType; strings are not sampled */
+	uint32_t type; /* CounterType; strings are not sampled */
 	union {
 		int64_t i;
 		uint64_t u;

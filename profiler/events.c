@@ -244,13 +244,14 @@ static void root_registered(MonoProfiler *profiler, const mono_byte *start, uint
 			    MonoGCRootSource source, const void *key, const char *name)
 {
 	/* Kinds of a later runtime have no number here, and numbers index tables. */
-	const uint32_t kind = source <= MONO_ROOT_SOURCE_TOGGLEREF ?
-				      (uint32_t)source + 1 :
-				      HEAPSHOT__ROOT_KIND__ROOT_KIND_OTHER;
+	const uint32_t kind = source <= MONO_ROOT_SOURCE_TOGGLEREF
+				      ? (uint32_t)source + 1
+				      : HEAPSHOT__ROOT_KIND__ROOT_KIND_OTHER;
 
 	(void)profiler;
 	push_root((uintptr_t)start, size, kind, (uintptr_t)key, name, false);
-	if (source == MONO_ROOT_SOURCE_THREAD_STATIC && (uintptr_t)key == (uintptr_t)pthread_self() &&
+	if (source == MONO_ROOT_SOURCE_THREAD_STATIC &&
+	    (uintptr_t)key == (uintptr_t)pthread_self() &&
 	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
 		push_own_stack((uintptr_t)key);
 }

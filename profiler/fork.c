@@ -28,16 +28,16 @@
 struct hs_fork_shared *hs_fork_shared;
 
 static struct {
-	bool is_safe;               /* the collector sweeps on no other thread */
-	_Atomic pid_t pid;          /* of the child; 0: none lives */
+	bool is_safe;      /* the collector sweeps on no other thread */
+	_Atomic pid_t pid; /* of the child; 0: none lives */
 	struct hs_snapshot snapshot;
 	uint64_t begin_ns, seen_ns, stalled_ns, progress;
-	bool is_killed;             /* by us */
+	bool is_killed;              /* by us */
 	unsigned n_failures, n_skip; /* in a row; snapshots still to be taken in the process */
 	_Atomic uint64_t n_failed;
 	bool has_said_refused, has_said_failed;
-	int refused;                /* to be said: errno of clone(2) */
-	const char *failed;         /* to be said: what became of the child */
+	int refused;        /* to be said: errno of clone(2) */
+	const char *failed; /* to be said: what became of the child */
 	uint32_t failed_id;
 } state;
 
@@ -69,9 +69,9 @@ void hs_fork_prepare(bool is_late)
 	}
 	if (hs_recorder.options.fork == HS_FORK_ALWAYS && !state.is_safe)
 		hs_message("fork=always is not possible %s; snapshots are taken in the process",
-			   !is_forkable() ? "with this output" :
-			   is_late        ? "once the runtime is up" :
-					    "where MONO_GC_PARAMS has concurrent-sweep");
+			   !is_forkable() ? "with this output"
+			   : is_late      ? "once the runtime is up"
+					  : "where MONO_GC_PARAMS has concurrent-sweep");
 }
 
 struct hs_walk *hs_fork_walk(void)
@@ -184,8 +184,8 @@ static const char *reason(int status)
 	}
 	if (state.is_killed)
 		return "the child that wrote it got nowhere, and was ended";
-	return WIFSIGNALED(status) ? "the child that wrote it was killed" :
-				     "the child that wrote it ended early";
+	return WIFSIGNALED(status) ? "the child that wrote it was killed"
+				   : "the child that wrote it ended early";
 }
 
 static void conclude(int status)
@@ -276,8 +276,9 @@ void hs_fork_say(void)
 {
 	if (state.refused) {
 		state.has_said_refused = true;
-		hs_message("the system made no child for a snapshot: %s; it is taken in the process",
-			   strerror(state.refused));
+		hs_message(
+			"the system made no child for a snapshot: %s; it is taken in the process",
+			strerror(state.refused));
 		state.refused = 0;
 	}
 	if (state.failed) {

@@ -26,13 +26,13 @@
 /* `fork=auto`: from this size of the managed heap on; doc/performance.md. */
 #define HS_FORK_HEAP_BYTES ((uint64_t)32 << 20)
 /* A child that gets nowhere for so long is ended. */
-#define HS_FORK_STALL_NS   (20 * HS_NS_PER_S)
+#define HS_FORK_STALL_NS (20 * HS_NS_PER_S)
 /* Longest time that a child waits for a slow reader, in all. */
-#define HS_FORK_READER_NS  (10 * HS_NS_PER_S)
+#define HS_FORK_READER_NS (10 * HS_NS_PER_S)
 /* Longest time that a collection waits for the child of the snapshot before; threads run. */
-#define HS_FORK_QUEUE_NS   (5 * HS_NS_PER_S)
+#define HS_FORK_QUEUE_NS (5 * HS_NS_PER_S)
 /* Longest time that the end of the process waits for a child. */
-#define HS_FORK_EXIT_NS    (30 * HS_NS_PER_S)
+#define HS_FORK_EXIT_NS (30 * HS_NS_PER_S)
 
 /* At the start, before the runtime's own unless that IS_LATE. */
 void hs_fork_prepare(bool is_late);

@@ -87,8 +87,8 @@ static void before_stop(uint32_t generation, mono_bool is_serial)
 {
 	had_start = false;
 	is_ours = is_collecting; /* here: the first access of a thread may call malloc */
-	is_collecting_roots = is_major_serial(generation, is_serial) && is_wanted() &&
-			      !hs_fork_is_running();
+	is_collecting_roots =
+		is_major_serial(generation, is_serial) && is_wanted() && !hs_fork_is_running();
 	if (is_collecting_roots) {
 		hs_roots_clear();
 		hs_roots_report(profiler_handle, true);
@@ -222,7 +222,8 @@ static void gc_moves(MonoProfiler *profiler, MonoObject *const *objects, uint64_
 	uint64_t i;
 
 	(void)profiler;
-	entry = hs_push_begin(HS_ENTRY_MOVES, sizeof *out + (count & ~UINT64_C(1)) * sizeof *out->pairs,
+	entry = hs_push_begin(HS_ENTRY_MOVES,
+			      sizeof *out + (count & ~UINT64_C(1)) * sizeof *out->pairs,
 			      HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
 	if (!entry)
 		return;

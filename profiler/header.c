@@ -117,7 +117,8 @@ int hs_end_put(Heapshot__EndReason reason, uint64_t deadline_ns)
 	end.snapshots = atomic_load(&hs_recorder.n_snapshots);
 	if (why)
 		end.note = (char *)(uintptr_t)why;
-	error = hs_record_put(HS_FRAME_END, hs_since_start(hs_monotonic_ns()), &record, deadline_ns);
+	error = hs_record_put(HS_FRAME_END, hs_since_start(hs_monotonic_ns()), &record,
+			      deadline_ns);
 	hs_ring_flush();
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_END, deadline_ns);
 }

@@ -88,7 +88,7 @@ typedef int heapshot_write(const void *data, size_t size, void *user_data);
 
 /* What to record and where to.  Set size; all else may be zero. */
 struct heapshot_start {
-	size_t size;              /* sizeof (struct heapshot_start) */
+	size_t size; /* sizeof (struct heapshot_start) */
 	/*
 	 * Options as on the command line: "output=app.hs,snapshot=gc+10s".
 	 * NULL: the defaults.  Those of the environment variable

@@ -49,8 +49,8 @@ struct hs_log_entry *hs_log_reserve(struct hs_log *log, uint32_t kind, size_t pa
 		head = atomic_load_explicit(&log->head, memory_order_acquire);
 		if (head <= tail && tail + rest + need - head > n_cells)
 			return NULL;
-	} while (!atomic_compare_exchange_weak_explicit(&log->tail, &tail, tail + rest + need,
-							memory_order_acq_rel, memory_order_relaxed));
+	} while (!atomic_compare_exchange_weak_explicit(
+		&log->tail, &tail, tail + rest + need, memory_order_acq_rel, memory_order_relaxed));
 	if (rest)
 		atomic_store_explicit(&log->states[tail & log->mask], CONSUMED | (uint32_t)rest,
 				      memory_order_release);
@@ -91,7 +91,7 @@ size_t hs_log_drain(struct hs_log *log, hs_log_visit *visit, void *data)
 		}
 		if (!(value & CONSUMED)) {
 			if (!visit((struct hs_log_entry *)(void *)(log->cells +
-								  (at & log->mask) * HS_LOG_CELL),
+								   (at & log->mask) * HS_LOG_CELL),
 				   data))
 				break;
 			value |= CONSUMED;

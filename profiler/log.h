@@ -32,9 +32,9 @@ struct hs_log {
 /* Stands in front of each entry's payload. */
 struct hs_log_entry {
 	uint32_t kind;
-	uint32_t bytes;     /* of the payload */
-	uint64_t time_ns;   /* CLOCK_MONOTONIC */
-	/* payload, aligned to 8 */
+	uint32_t bytes;   /* of the payload */
+	uint64_t time_ns; /* CLOCK_MONOTONIC */
+			  /* payload, aligned to 8 */
 };
 
 static inline void *hs_log_payload(struct hs_log_entry *entry)

@@ -47,7 +47,8 @@ void hs_message(const char *format, ...)
 	n = vsnprintf(line + length, sizeof line - length - 1, format, arguments);
 	va_end(arguments);
 	if (n > 0)
-		length += (size_t)n < sizeof line - length - 1 ? (size_t)n : sizeof line - length - 2;
+		length +=
+			(size_t)n < sizeof line - length - 1 ? (size_t)n : sizeof line - length - 2;
 	for (i = 0; i < length; i++)
 		if ((unsigned char)line[i] < ' ' || line[i] == 127)
 			line[i] = '?';

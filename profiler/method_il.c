@@ -18,9 +18,9 @@
 
 #define TOKEN_METHOD 0x06u
 /* ECMA-335, II.25.4: a header's first byte says in its low bits of which form it is. */
-#define FORM_MASK    3u
-#define FORM_TINY    2u
-#define FORM_FAT     3u
+#define FORM_MASK 3u
+#define FORM_TINY 2u
+#define FORM_FAT  3u
 
 static bool has_il(MonoMethod *method)
 {
@@ -28,7 +28,8 @@ static bool has_il(MonoMethod *method)
 	const uint32_t flags = mono_method_get_flags(method, &how);
 
 	return !(flags & (MONO_METHOD_ATTR_ABSTRACT | MONO_METHOD_ATTR_PINVOKE_IMPL)) &&
-	       !(how & (MONO_METHOD_IMPL_ATTR_CODE_TYPE_MASK | MONO_METHOD_IMPL_ATTR_INTERNAL_CALL));
+	       !(how &
+		 (MONO_METHOD_IMPL_ATTR_CODE_TYPE_MASK | MONO_METHOD_IMPL_ATTR_INTERNAL_CALL));
 }
 
 static uint32_t little_u32(const unsigned char *in)

@@ -11,7 +11,7 @@
 #include <mono/metadata/metadata.h>
 
 struct hs_il {
-	const unsigned char *code;  /* NULL: the method has none */
+	const unsigned char *code; /* NULL: the method has none */
 	size_t bytes;
 	MonoMethodHeader *header;
 };

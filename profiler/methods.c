@@ -25,13 +25,13 @@
 #include "profiler/recorder.h"
 #include "profiler/text.h"
 
-#define METHODS       HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS
-#define SHORT_TEXT    1024
+#define METHODS    HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS
+#define SHORT_TEXT 1024
 /* Longest signature: beside the longest name it fits into the smallest log. */
 #define SIGNATURE_MAX (8u << 10)
 /* Part of a code body: so small that it finds room in the smallest log. */
-#define PART_MAX      (32u << 10)
-#define NESTING_MAX   24
+#define PART_MAX    (32u << 10)
+#define NESTING_MAX 24
 
 /* The runtime's own switch, declared in its private headers; absent: it compiles. */
 extern int mono_use_interpreter __attribute__((weak));
@@ -41,10 +41,10 @@ struct compilations {
 	struct {
 		MonoMethod *method;
 		uint64_t begin_ns, nested_ns;
-		bool has_code;       /* the compiler has written some */
-	} nesting[NESTING_MAX];      /* under way */
+		bool has_code;  /* the compiler has written some */
+	} nesting[NESTING_MAX]; /* under way */
 	unsigned depth;
-	uintptr_t last_code;         /* of the packet before */
+	uintptr_t last_code; /* of the packet before */
 };
 
 static _Atomic uint64_t n_methods;
@@ -117,7 +117,8 @@ static char *split_wrapper(char *name, char **wrapper)
 static struct hs_text signature_of(MonoMethod *method)
 {
 	MonoMethodSignature *signature = mono_method_signature(method);
-	char *result = signature ? mono_type_full_name(mono_signature_get_return_type(signature)) : NULL;
+	char *result =
+		signature ? mono_type_full_name(mono_signature_get_return_type(signature)) : NULL;
 	char *parameters = signature ? mono_signature_get_desc(signature, 1) : NULL;
 	struct hs_text text = {0};
 	char *joined;
@@ -187,7 +188,7 @@ static void push_texts(struct hs_method_entry *what, MonoMethod *method, MonoMet
 	char *full = mono_method_full_name(method, 0), *wrapper, *own;
 	char *full_shared = shared ? mono_method_full_name(shared, 0) : NULL;
 	struct hs_text name, kind, signature = signature_of(method),
-			     other = hs_text_copy(full_shared, SHORT_TEXT), image_name;
+				   other = hs_text_copy(full_shared, SHORT_TEXT), image_name;
 	MonoImage *image = mono_class_get_image(mono_method_get_class(method));
 	struct hs_log_entry *entry = NULL;
 	struct hs_method_entry *out;

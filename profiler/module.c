@@ -132,7 +132,8 @@ static void print_help(void)
 {
 	char text[8192];
 	size_t length = hs_options_help(text, sizeof text);
-	ssize_t ignored = write(STDOUT_FILENO, text, length < sizeof text ? length : sizeof text - 1);
+	ssize_t ignored =
+		write(STDOUT_FILENO, text, length < sizeof text ? length : sizeof text - 1);
 
 	(void)ignored;
 }
@@ -147,8 +148,9 @@ void mono_profiler_init_heapshot(const char *desc)
 
 	hs_message_init();
 	if (!hs_is_collector_supported()) {
-		hs_message("this runtime's collector cannot be walked; run the program with mono-sgen. "
-			   "Nothing is recorded");
+		hs_message(
+			"this runtime's collector cannot be walked; run the program with mono-sgen. "
+			"Nothing is recorded");
 		return;
 	}
 	switch (hs_module_start(&start, message, sizeof message, &is_strict)) {

@@ -29,7 +29,8 @@ const struct hs_option hs_option_table[] = {
 	{"control", HS_OPTION_TEXT, MEMBER(control), 0, 0, "auto, off or PATH", "auto off", "auto",
 	 "unix socket for `heapshot take PID`"},
 	{"events", HS_OPTION_EVENTS, MEMBER(events), 0, 0, "LIST",
-	 "gc types jit methods moves handles counters threads none", "gc+types+jit+counters+threads",
+	 "gc types jit methods moves handles counters threads none",
+	 "gc+types+jit+counters+threads",
 	 "what to record between snapshots; types that a snapshot needs are recorded anyway; methods: a "
 	 "packet for each method that gets its code, and the chunks of code"},
 	{"memory", HS_OPTION_SIZE, MEMBER(memory_bytes), 2u << 20, 1u << 30, "SIZE", NULL, "3m",

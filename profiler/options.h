@@ -57,14 +57,14 @@ struct hs_options {
 	uint64_t every_ms;
 	uint64_t at_bytes;
 	uint32_t at_percent;
-	int signal;                         /* 0: off */
+	int signal; /* 0: off */
 	uint64_t memory_bytes;
-	uint64_t ring_bytes;                /* 0: no flight recorder */
-	uint64_t max_snapshots;             /* 0: no limit */
-	uint64_t max_size_bytes;            /* 0: no limit */
-	uint64_t strings;                   /* characters; 0: off */
+	uint64_t ring_bytes;     /* 0: no flight recorder */
+	uint64_t max_snapshots;  /* 0: no limit */
+	uint64_t max_size_bytes; /* 0: no limit */
+	uint64_t strings;        /* characters; 0: off */
 	bool methods_code;
-	uint32_t fork;                      /* enum hs_fork */
+	uint32_t fork; /* enum hs_fork */
 	bool strict, quiet, overwrite, help;
 };
 
@@ -84,11 +84,11 @@ enum hs_option_type {
 struct hs_option {
 	const char *name;
 	enum hs_option_type type;
-	size_t offset;           /* of its member in struct hs_options */
-	uint64_t low, high;      /* bounds of a SIZE or NUMBER */
-	const char *value;       /* for people: "PATH", "SIZE", NULL for a flag */
-	const char *words;       /* values it knows, separated by blanks (completion) */
-	const char *initial;     /* default, as one would write it; NULL: off */
+	size_t offset;       /* of its member in struct hs_options */
+	uint64_t low, high;  /* bounds of a SIZE or NUMBER */
+	const char *value;   /* for people: "PATH", "SIZE", NULL for a flag */
+	const char *words;   /* values it knows, separated by blanks (completion) */
+	const char *initial; /* default, as one would write it; NULL: off */
 	const char *help;
 };
 

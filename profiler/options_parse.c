@@ -81,7 +81,8 @@ static bool parse_item(struct hs_options *options, char *item, char *message, si
 	}
 	hs_nearest_word(item, names, nearest, sizeof nearest);
 	if (*nearest)
-		snprintf(message, size, "unknown option '%.64s' (did you mean '%s'?)", item, nearest);
+		snprintf(message, size, "unknown option '%.64s' (did you mean '%s'?)", item,
+			 nearest);
 	else
 		snprintf(message, size, "unknown option '%.64s'; option 'help' lists all", item);
 	return false;
@@ -121,8 +122,9 @@ bool hs_options_parse(struct hs_options *options, const char *text, char *messag
 		item[length] = 0;
 		if (is_long) {
 			if (is_good)
-				snprintf(message, message_bytes, "option '%.20s...' is longer than %u bytes",
-					 item, HS_OPTIONS_VALUE_MAX - 1);
+				snprintf(message, message_bytes,
+					 "option '%.20s...' is longer than %u bytes", item,
+					 HS_OPTIONS_VALUE_MAX - 1);
 			is_good = false;
 		} else if (!parse_item(options, item, is_good ? message : later,
 				       is_good ? message_bytes : sizeof later)) {

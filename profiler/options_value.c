@@ -23,11 +23,16 @@ static const struct word when_words[] = {
 };
 
 static const struct word event_words[] = {
-	{"gc", HS_EVENTS_GC},           {"types", HS_EVENTS_TYPES},
-	{"jit", HS_EVENTS_JIT},         {"methods", HS_EVENTS_METHODS},
-	{"moves", HS_EVENTS_MOVES},     {"handles", HS_EVENTS_HANDLES},
-	{"counters", HS_EVENTS_COUNTERS}, {"threads", HS_EVENTS_THREADS},
-	{"none", 0},                    {NULL, 0},
+	{"gc", HS_EVENTS_GC},
+	{"types", HS_EVENTS_TYPES},
+	{"jit", HS_EVENTS_JIT},
+	{"methods", HS_EVENTS_METHODS},
+	{"moves", HS_EVENTS_MOVES},
+	{"handles", HS_EVENTS_HANDLES},
+	{"counters", HS_EVENTS_COUNTERS},
+	{"threads", HS_EVENTS_THREADS},
+	{"none", 0},
+	{NULL, 0},
 };
 
 static const struct word signal_words[] = {
@@ -162,8 +167,9 @@ static bool parse_list(struct hs_options *options, const struct hs_option *optio
 		} else if (!is_when || !parse_every(options, item)) {
 			*options = before;
 			hs_nearest_word(item, option->words, nearest, sizeof nearest);
-			return fail(message, size, "'%s' is no value of option '%s'%s%s%s; it takes %s%s",
-				    item, option->name, *nearest ? " (did you mean '" : "", nearest,
+			return fail(message, size,
+				    "'%s' is no value of option '%s'%s%s%s; it takes %s%s", item,
+				    option->name, *nearest ? " (did you mean '" : "", nearest,
 				    *nearest ? "'?)" : "", option->words,
 				    is_when ? ", Ngc, Nms and Ns, joined by +" : ", joined by +");
 		}
@@ -195,14 +201,15 @@ static bool parse_at(struct hs_options *options, const char *value, char *messag
 		options->at_percent = (uint32_t)number;
 		return true;
 #else
-		return fail(message, size,
-			    "at=%s is for the browser, where memory has a maximum; give a size, as in at=500m",
-			    value);
+		return fail(
+			message, size,
+			"at=%s is for the browser, where memory has a maximum; give a size, as in at=500m",
+			value);
 #endif
 	}
 	if (!parse_size(value, &number) || number == 0)
-		return fail(message, size, "'%s' is no size for option 'at'; write it as in at=500m",
-			    value);
+		return fail(message, size,
+			    "'%s' is no size for option 'at'; write it as in at=500m", value);
 	options->at_bytes = number;
 	return true;
 }
@@ -231,8 +238,8 @@ static bool parse_choice(struct hs_options *options, const struct hs_option *opt
 
 	if (choice < 0) {
 		hs_nearest_word(value, option->words, nearest, sizeof nearest);
-		return fail(message, size, "'%.64s' is no value of option '%s'%s%s%s; it takes %s", value,
-			    option->name, *nearest ? ", did you mean '" : "", nearest,
+		return fail(message, size, "'%.64s' is no value of option '%s'%s%s%s; it takes %s",
+			    value, option->name, *nearest ? ", did you mean '" : "", nearest,
 			    *nearest ? "'?" : "", option->value);
 	}
 	*(uint32_t *)(void *)((char *)options + option->offset) = (uint32_t)choice;
@@ -270,7 +277,8 @@ bool hs_option_set(struct hs_options *options, const struct hs_option *option, c
 	switch (option->type) {
 	case HS_OPTION_TEXT:
 		if (strlen(value) >= HS_OPTIONS_VALUE_MAX)
-			return fail(message, size, "the value of option '%s' is longer than %u bytes",
+			return fail(message, size,
+				    "the value of option '%s' is longer than %u bytes",
 				    option->name, HS_OPTIONS_VALUE_MAX - 1);
 		strcpy(member, value);
 		return true;
@@ -294,13 +302,15 @@ bool hs_option_set(struct hs_options *options, const struct hs_option *option, c
 			    "ALRM, WINCH or RTMIN+N",
 			    value);
 	default:
-		is_number = option->type == HS_OPTION_SIZE ?
-				    parse_size(value, &number) :
-				    parse_digits(value, &number, &end) && !*end;
+		is_number = option->type == HS_OPTION_SIZE
+				    ? parse_size(value, &number)
+				    : parse_digits(value, &number, &end) && !*end;
 		if (!is_number)
-			return fail(message, size, "'%s' is no %s for option '%s'%s", value,
-				    option->type == HS_OPTION_SIZE ? "size" : "number", option->name,
-				    option->type == HS_OPTION_SIZE ? "; write it as in 64k, 3m or 1g" : "");
+			return fail(
+				message, size, "'%s' is no %s for option '%s'%s", value,
+				option->type == HS_OPTION_SIZE ? "size" : "number", option->name,
+				option->type == HS_OPTION_SIZE ? "; write it as in 64k, 3m or 1g"
+							       : "");
 		if (number < option->low || number > option->high)
 			return fail(message, size, "%s=%s is out of range: it takes %llu to %llu",
 				    option->name, value, (unsigned long long)option->low,
@@ -325,8 +335,9 @@ static void get_list(const struct hs_options *options, const struct hs_option *o
 			length += (size_t)snprintf(value + length, size - length, "%s%s",
 						   length ? "+" : "", word->name);
 	if (is_when && (bits & HS_WHEN_EVERY_GCS))
-		length += (size_t)snprintf(value + length, size - length, "%s%llugc",
-					   length ? "+" : "", (unsigned long long)options->every_gcs);
+		length +=
+			(size_t)snprintf(value + length, size - length, "%s%llugc",
+					 length ? "+" : "", (unsigned long long)options->every_gcs);
 	if (is_when && (bits & HS_WHEN_EVERY_TIME))
 		snprintf(value + length, size - length, "%s%llums", length ? "+" : "",
 			 (unsigned long long)options->every_ms);

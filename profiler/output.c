@@ -38,9 +38,10 @@ bool hs_output_expand(const char *pattern, char *path, size_t size, char *messag
 			} else if (*pattern == 't') {
 				strftime(piece, sizeof piece, "%Y%m%d-%H%M%S", &local);
 			} else if (*pattern != '%') {
-				snprintf(message, message_bytes,
-					 "'%%%.1s' in the value of option 'output' is not known; it takes %%p, %%t and %%%%",
-					 pattern);
+				snprintf(
+					message, message_bytes,
+					"'%%%.1s' in the value of option 'output' is not known; it takes %%p, %%t and %%%%",
+					pattern);
 				return false;
 			}
 		}
@@ -57,8 +58,8 @@ bool hs_output_expand(const char *pattern, char *path, size_t size, char *messag
 
 static bool fail(char *message, size_t size, const char *path, int error, const char *advice)
 {
-	snprintf(message, size, "cannot write %s: %s%s%s", path, strerror(error), *advice ? "; " : "",
-		 advice);
+	snprintf(message, size, "cannot write %s: %s%s%s", path, strerror(error),
+		 *advice ? "; " : "", advice);
 	return false;
 }
 
@@ -95,7 +96,8 @@ static enum present look(const char *path)
 static bool refuse(char *message, size_t size, const char *path)
 {
 	snprintf(message, size,
-		 "%s exists and is not a recording; give another output, or the option 'overwrite'", path);
+		 "%s exists and is not a recording; give another output, or the option 'overwrite'",
+		 path);
 	return false;
 }
 
@@ -106,7 +108,8 @@ static bool make_old(const char *path, bool overwrite, char *message, size_t mes
 
 	snprintf(old, sizeof old, "%s.old", path);
 	/* Only what is a recording itself is lost without a word. */
-	if (look(old) == PRESENT_OTHER && stat(old, &status) == 0 && S_ISREG(status.st_mode) && !overwrite)
+	if (look(old) == PRESENT_OTHER && stat(old, &status) == 0 && S_ISREG(status.st_mode) &&
+	    !overwrite)
 		return refuse(message, message_bytes, old);
 	if (rename(path, old) < 0)
 		return fail(message, message_bytes, old, errno,
@@ -185,8 +188,8 @@ static bool open_number(struct hs_sink *sink, const char *text, char *message, s
 	int error;
 
 	if (*text < '0' || *text > '9' || *end || fd > INT32_MAX) {
-		snprintf(message, message_bytes, "'#%.32s' is no descriptor; write it as in output=#3",
-			 text);
+		snprintf(message, message_bytes,
+			 "'#%.32s' is no descriptor; write it as in output=#3", text);
 		return false;
 	}
 	error = hs_sink_open_fd(sink, (int)fd);

@@ -18,7 +18,7 @@ struct hs_ptr_slot {
 /* Zero-initialised it is empty. */
 struct hs_ptr_map {
 	struct hs_ptr_slot *slots;
-	size_t mask;  /* capacity - 1, or 0 before the first entry */
+	size_t mask; /* capacity - 1, or 0 before the first entry */
 	size_t used;
 	unsigned shift;
 };

@@ -176,7 +176,8 @@ static bool add_thread_blocks(struct hs_ranges *ranges, uint32_t index, unsigned
 	if (ranges->is_uncertain || range->size < 8 * word_bytes)
 		return true;
 	for (i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		if (block[i + 1] && !add_place(&ranges->live, block[i + 1], sizes[i], index, first_slot))
+		if (block[i + 1] &&
+		    !add_place(&ranges->live, block[i + 1], sizes[i], index, first_slot))
 			return false;
 		first_slot += (uint32_t)(sizes[i] / word_bytes);
 	}
@@ -218,7 +219,8 @@ bool hs_ranges_settle(struct hs_ranges *ranges, unsigned word_bytes)
 
 static const struct hs_range_place *find(const struct hs_area *area, uintptr_t address)
 {
-	const struct hs_range_place *places = (const struct hs_range_place *)(const void *)area->data;
+	const struct hs_range_place *places =
+		(const struct hs_range_place *)(const void *)area->data;
 	size_t low = 0, high = n_places(area);
 	unsigned back;
 

@@ -18,27 +18,27 @@
 struct hs_range {
 	uintptr_t start, size;
 	uintptr_t key;
-	uint32_t kind;        /* RootKind */
-	uint32_t name;        /* index into names, see hs_range_name() */
-	uint64_t ended_gc;    /* 0: live; else number of the collection with which it is forgotten */
+	uint32_t kind;     /* RootKind */
+	uint32_t name;     /* index into names, see hs_range_name() */
+	uint64_t ended_gc; /* 0: live; else number of the collection with which it is forgotten */
 };
 
 /* Where ranges are found: sorted by start. */
 struct hs_range_place {
 	uintptr_t start, end;
-	uint32_t range;       /* index */
-	uint32_t first_slot;  /* number of the first word, counted over the blocks of a thread */
+	uint32_t range;      /* index */
+	uint32_t first_slot; /* number of the first word, counted over the blocks of a thread */
 };
 
 struct hs_ranges {
-	struct hs_area ranges;         /* struct hs_range */
-	struct hs_area live, ended;    /* struct hs_range_place, sorted */
-	struct hs_area names;          /* texts of HS_RANGE_NAME_MAX bytes each */
-	struct hs_ptr_map by_start;    /* live ranges: index + 1 */
+	struct hs_area ranges;      /* struct hs_range */
+	struct hs_area live, ended; /* struct hs_range_place, sorted */
+	struct hs_area names;       /* texts of HS_RANGE_NAME_MAX bytes each */
+	struct hs_ptr_map by_start; /* live ranges: index + 1 */
 	uint32_t n_ranges, n_names, first_free;
-	uint64_t gc;                   /* collections that ended */
+	uint64_t gc; /* collections that ended */
 	bool is_settled;
-	bool is_uncertain;             /* an event was lost: a range may be gone without our knowing */
+	bool is_uncertain; /* an event was lost: a range may be gone without our knowing */
 };
 
 #define HS_RANGE_NAME_MAX 64u

@@ -28,8 +28,8 @@
 #include "profiler/ring.h"
 #include "profiler/strings.h"
 
-#define ROOT_BYTES      ((size_t)256 << 10)
-#define EPHEMERON_BYTES ((size_t)128 << 10)
+#define ROOT_BYTES        ((size_t)256 << 10)
+#define EPHEMERON_BYTES   ((size_t)128 << 10)
 #define SPARE_DESCRIPTORS 8
 
 /* How the memory that was asked for is divided. */
@@ -56,7 +56,8 @@ static struct division divide(const struct hs_options *options)
 	for (;;) {
 		division.total_bytes = pages(hs_log_bytes(division.log_cells)) +
 				       pages(hs_stream_bytes(division.frame_bytes)) +
-				       pages(hs_batch_encoder_bytes()) + ROOT_BYTES + EPHEMERON_BYTES +
+				       pages(hs_batch_encoder_bytes()) + ROOT_BYTES +
+				       EPHEMERON_BYTES +
 				       (options->ring_bytes ? pages(hs_ring_memory_bytes()) : 0) +
 				       (options->strings ? HS_STRINGS_BYTES : 0);
 		if (division.total_bytes + hs_log_bytes(division.log_cells) > options->memory_bytes)
@@ -90,8 +91,7 @@ static bool reserve_memory(void)
 	config.id = hs_recorder.id;
 	hs_log_init(&hs_recorder.log, take(hs_log_bytes(division.log_cells)), division.log_cells);
 	hs_recorder.stream = hs_stream_init(take(hs_stream_bytes(division.frame_bytes)), &config);
-	hs_recorder.batches =
-		hs_batch_encoder_init(take(hs_batch_encoder_bytes()), sizeof(void *));
+	hs_recorder.batches = hs_batch_encoder_init(take(hs_batch_encoder_bytes()), sizeof(void *));
 	hs_root_encoder_init(&hs_recorder.root_encoder, take(ROOT_BYTES), ROOT_BYTES,
 			     sizeof(void *));
 	hs_ephemeron_encoder_init(&hs_recorder.ephemeron_encoder, take(EPHEMERON_BYTES),
@@ -126,9 +126,10 @@ static void spare_addresses(void)
  */
 static int start_thread(pthread_t *thread, void *(*run)(void *))
 {
-	static const int programs[] = {SIGHUP,	SIGINT,	 SIGQUIT, SIGPIPE, SIGALRM,   SIGTERM, SIGUSR1,
-				       SIGUSR2, SIGCHLD, SIGCONT, SIGTSTP, SIGTTIN,   SIGTTOU, SIGURG,
-				       SIGXFSZ, SIGPROF, SIGWINCH, SIGIO,  SIGVTALRM};
+	static const int programs[] = {SIGHUP,  SIGINT,   SIGQUIT, SIGPIPE,  SIGALRM,
+				       SIGTERM, SIGUSR1,  SIGUSR2, SIGCHLD,  SIGCONT,
+				       SIGTSTP, SIGTTIN,  SIGTTOU, SIGURG,   SIGXFSZ,
+				       SIGPROF, SIGWINCH, SIGIO,   SIGVTALRM};
 	sigset_t blocked, before;
 	pthread_attr_t attributes;
 	size_t i;
@@ -290,7 +291,8 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 
 	*is_strict = false;
 	if (atomic_load(&hs_recorder.state) != HS_STATE_OFF) {
-		snprintf(message, size, "a recording is under way already (%s); this one is refused",
+		snprintf(message, size,
+			 "a recording is under way already (%s); this one is refused",
 			 hs_recorder.output);
 		return HS_START_REFUSED;
 	}
@@ -314,7 +316,8 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 	if (start->is_late)
 		atomic_store(&hs_recorder.phase, HS_PHASE_RUNNING);
 	if (!reserve_memory()) {
-		snprintf(message, size, "no memory for the buffers (%zu bytes); see the option 'memory'",
+		snprintf(message, size,
+			 "no memory for the buffers (%zu bytes); see the option 'memory'",
 			 hs_recorder.memory_bytes);
 		return HS_START_REFUSED;
 	}
@@ -344,7 +347,8 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 	}
 	error = hs_header_put();
 	if (error && error != -EAGAIN) {
-		snprintf(message, size, "cannot write %s: %s", hs_recorder.output, strerror(-error));
+		snprintf(message, size, "cannot write %s: %s", hs_recorder.output,
+			 strerror(-error));
 		is_good = false;
 	}
 	if (!is_good || !start_threads(message, size)) {
@@ -365,7 +369,8 @@ void hs_recorder_begin(void)
 
 void hs_recorder_end(Heapshot__EndReason reason)
 {
-	const uint64_t begin = hs_monotonic_ns(), end = begin + 2 * HS_CLOSE_LIMIT_NS + HS_FORK_EXIT_NS;
+	const uint64_t begin = hs_monotonic_ns(),
+		       end = begin + 2 * HS_CLOSE_LIMIT_NS + HS_FORK_EXIT_NS;
 	int expected = 0;
 
 	if (!hs_recorder.memory || getpid() != hs_recorder.pid)

@@ -39,9 +39,9 @@
 /* Longest time of that, and of others, for the writer thread alone. */
 #define HS_OWNER_LIMIT_NS HS_STALL_LIMIT_NS
 /* Longest time that a callback waits for room in the log, once until there is some again. */
-#define HS_LOG_WAIT_NS    (200 * HS_NS_PER_MS)
+#define HS_LOG_WAIT_NS (200 * HS_NS_PER_MS)
 /* How often events reach the output at the latest. */
-#define HS_FLUSH_NS       (250 * HS_NS_PER_MS)
+#define HS_FLUSH_NS (250 * HS_NS_PER_MS)
 /* Longest time that a start waits for the threads of the recording before. */
 #define HS_CLEAR_LIMIT_NS (5 * HS_NS_PER_S)
 /* Longest time that the end of the process waits for the output, and for a command. */
@@ -50,72 +50,72 @@
 #define HS_N_LOSS_KINDS (HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS + 1)
 
 enum hs_state {
-	HS_STATE_OFF,        /* never started, or over */
+	HS_STATE_OFF, /* never started, or over */
 	HS_STATE_RECORDING,
-	HS_STATE_ENDING,     /* the last records are being written */
+	HS_STATE_ENDING, /* the last records are being written */
 };
 
 /* How far the runtime's own life has come. */
 enum hs_phase {
-	HS_PHASE_EARLY,      /* the runtime is not initialised yet */
+	HS_PHASE_EARLY, /* the runtime is not initialised yet */
 	HS_PHASE_RUNNING,
-	HS_PHASE_SHUTDOWN,   /* runtime_shutdown_begin was seen */
+	HS_PHASE_SHUTDOWN, /* runtime_shutdown_begin was seen */
 };
 
 /* Collected roots, as the runtime reported them. */
 struct hs_root {
 	uintptr_t address;
 	uintptr_t object;
-	const char *kind;    /* where gc_roots carries it */
+	const char *kind; /* where gc_roots carries it */
 };
 
 struct hs_recorder {
 	struct hs_options options;
-	_Atomic int state;   /* enum hs_state */
-	_Atomic int phase;   /* enum hs_phase */
-	pid_t pid;           /* a forked child of the host has another one, and writes nothing */
+	_Atomic int state; /* enum hs_state */
+	_Atomic int phase; /* enum hs_phase */
+	pid_t pid;         /* a forked child of the host has another one, and writes nothing */
 	uint32_t id;
 	uint64_t start_ns;
-	bool is_late;        /* started after the runtime was up */
+	bool is_late;                      /* started after the runtime was up */
 	char output[HS_OPTIONS_VALUE_MAX]; /* for people */
 
 	struct hs_log log;
-	_Atomic int is_stuck;            /* nobody made room in time, and nothing was taken since */
-	_Atomic uint64_t lost[HS_N_LOSS_KINDS];        /* by LossKind, since the last Loss record */
+	_Atomic int is_stuck; /* nobody made room in time, and nothing was taken since */
+	_Atomic uint64_t lost[HS_N_LOSS_KINDS]; /* by LossKind, since the last Loss record */
 	_Atomic uint64_t lost_ever;
-	_Atomic int are_ranges_lost;     /* an event about a root range was */
+	_Atomic int are_ranges_lost; /* an event about a root range was */
 
 	/* Owner's. */
-	_Atomic int owner;               /* 0: none */
-	_Atomic int is_owner_wanted;     /* by the collecting thread */
+	_Atomic int owner;           /* 0: none */
+	_Atomic int is_owner_wanted; /* by the collecting thread */
 	struct hs_sink sink;
 	struct hs_stream *stream;
 	struct hs_types types;
 	struct hs_ranges ranges;
-	struct hs_chunks chunks;         /* of code */
+	struct hs_chunks chunks; /* of code */
 	struct hs_batch_encoder *batches;
 	struct hs_root_encoder root_encoder;
 	struct hs_ephemeron_encoder ephemeron_encoder;
-	unsigned char *strings;          /* buffer of a StringBatch */
-	int error;                       /* first failure of the output, said once */
+	unsigned char *strings; /* buffer of a StringBatch */
+	int error;              /* first failure of the output, said once */
 
 	/* Collecting thread's. */
-	_Atomic uintptr_t stopped_by;    /* pthread_self() of it while the world is stopped */
-	struct hs_area roots;            /* struct hs_root */
+	_Atomic uintptr_t stopped_by; /* pthread_self() of it while the world is stopped */
+	struct hs_area roots;         /* struct hs_root */
 	uint64_t n_roots_lost;
 
-	_Atomic uint64_t n_snapshots;    /* complete ones */
+	_Atomic uint64_t n_snapshots;     /* complete ones */
 	_Atomic uint64_t n_writer_rounds; /* the writer brought all to the output so often */
-	_Atomic uint64_t n_dropped;      /* asked for, not finished */
-	uint32_t last_snapshot;          /* id given last */
+	_Atomic uint64_t n_dropped;       /* asked for, not finished */
+	uint32_t last_snapshot;           /* id given last */
 	_Atomic int is_limit_reached;
-	_Atomic int is_closing;          /* END_REASON + 1 once somebody asked for the end */
-	_Atomic int is_closed;           /* the writer has ended */
+	_Atomic int is_closing; /* END_REASON + 1 once somebody asked for the end */
+	_Atomic int is_closed;  /* the writer has ended */
 	_Atomic int is_control_closed;
 
 	pthread_t writer, control;
 	bool has_control;
-	int wake_writer, wake_control;   /* eventfds */
+	int wake_writer, wake_control; /* eventfds */
 	void *memory;
 	size_t memory_bytes;
 	unsigned char *memory_used;
@@ -194,8 +194,8 @@ int hs_wait(int fd, struct pollfd *other, int timeout_ms);
 
 /* Starting and ending: recorder.c. */
 struct hs_start {
-	const char *options;          /* may be NULL */
-	hs_sink_callback *callback;   /* NULL: as the option `output` says */
+	const char *options;        /* may be NULL */
+	hs_sink_callback *callback; /* NULL: as the option `output` says */
 	void *user_data;
 	bool is_late;
 };

@@ -20,11 +20,16 @@ enum { FREE, FILLING, PENDING, TAKEN, DONE, LEFT };
 static struct hs_request slots[N_SLOTS];
 
 static const char *const names[HS_N_TRIGGERS] = {
-	[HS_TRIGGER_SHUTDOWN] = "shutdown", [HS_TRIGGER_TERM] = "term",
-	[HS_TRIGGER_GC] = "gc",             [HS_TRIGGER_EVERY_GCS] = "every-gcs",
-	[HS_TRIGGER_EVERY_TIME] = "time",   [HS_TRIGGER_AT] = "at",
-	[HS_TRIGGER_SIGNAL] = "signal",     [HS_TRIGGER_OOM] = "oom",
-	[HS_TRIGGER_EARLY] = "api",         [HS_TRIGGER_API] = "api",
+	[HS_TRIGGER_SHUTDOWN] = "shutdown",
+	[HS_TRIGGER_TERM] = "term",
+	[HS_TRIGGER_GC] = "gc",
+	[HS_TRIGGER_EVERY_GCS] = "every-gcs",
+	[HS_TRIGGER_EVERY_TIME] = "time",
+	[HS_TRIGGER_AT] = "at",
+	[HS_TRIGGER_SIGNAL] = "signal",
+	[HS_TRIGGER_OOM] = "oom",
+	[HS_TRIGGER_EARLY] = "api",
+	[HS_TRIGGER_API] = "api",
 	[HS_TRIGGER_CONTROL] = "control",
 };
 

@@ -18,14 +18,14 @@
 enum hs_trigger {
 	HS_TRIGGER_SHUTDOWN,
 	HS_TRIGGER_TERM,
-	HS_TRIGGER_GC,         /* a natural concurrent collection came before */
+	HS_TRIGGER_GC, /* a natural concurrent collection came before */
 	HS_TRIGGER_EVERY_GCS,
 	HS_TRIGGER_EVERY_TIME,
 	HS_TRIGGER_AT,
 	HS_TRIGGER_SIGNAL,
 	HS_TRIGGER_OOM,
-	HS_TRIGGER_EARLY,      /* asked for before the runtime was up */
-	HS_N_UNATTENDED,       /* those above have no waiter */
+	HS_TRIGGER_EARLY, /* asked for before the runtime was up */
+	HS_N_UNATTENDED,  /* those above have no waiter */
 	HS_TRIGGER_API = HS_N_UNATTENDED,
 	HS_TRIGGER_CONTROL,
 	HS_N_TRIGGERS,
@@ -38,8 +38,8 @@ struct hs_request {
 	bool is_stats_only;
 	char label[HS_LABEL_MAX];
 	_Atomic uint64_t asked_ns;
-	uint32_t snapshot;     /* result: its id, or 0 */
-	int error;             /* result: 0 or a negative errno */
+	uint32_t snapshot;       /* result: its id, or 0 */
+	int error;               /* result: 0 or a negative errno */
 	_Atomic uint32_t forked; /* its id, while a child writes it */
 };
 

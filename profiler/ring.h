@@ -58,7 +58,7 @@ int64_t hs_ring_write_out(const char *path, uint64_t *n_dropped, char *message, 
 
 /* For the writer. */
 bool hs_ring_is_asked(void);
-void hs_ring_answer(void);    /* as the owner: writes a part, or the rest */
+void hs_ring_answer(void);      /* as the owner: writes a part, or the rest */
 void hs_ring_refuse(int error); /* nothing is written any more */
 
 #endif

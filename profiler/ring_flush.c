@@ -20,8 +20,8 @@
 #include "profiler/ring.h"
 
 /* Longest wait of the one who asks, and longest part that is copied at a time. */
-#define WAIT_NS    (30 * HS_NS_PER_S)
-#define PART_BYTES ((uint64_t)4 << 20)
+#define WAIT_NS     (30 * HS_NS_PER_S)
+#define PART_BYTES  ((uint64_t)4 << 20)
 #define CHUNK_BYTES ((size_t)16 << 10)
 
 enum { IDLE, FILLING, ASKED, COPYING, LEFT, DONE };
@@ -30,8 +30,8 @@ static struct {
 	_Atomic int state;
 	struct hs_sink sink;
 	bool is_begun;
-	uint64_t end_seq;    /* frames from this number on are not asked for */
-	uint64_t next_seq;   /* those before were copied, or are gone */
+	uint64_t end_seq;  /* frames from this number on are not asked for */
+	uint64_t next_seq; /* those before were copied, or are gone */
 	uint64_t n_frames;
 	uint64_t last_ns;
 	int result;
@@ -93,8 +93,11 @@ static int put_end(uint64_t seq)
 	Heapshot__Record records[2] = {HEAPSHOT__RECORD__INIT, HEAPSHOT__RECORD__INIT};
 	Heapshot__Record *pointers[] = {&records[0], &records[1]};
 	Heapshot__Stream stream = HEAPSHOT__STREAM__INIT;
-	struct hs_tag tag = {.kind = HS_FRAME_END, .flags = HS_TAG_FLAG_RING, .stream = hs_recorder.id,
-			     .seq = seq, .time_ns = hs_since_start(hs_monotonic_ns())};
+	struct hs_tag tag = {.kind = HS_FRAME_END,
+			     .flags = HS_TAG_FLAG_RING,
+			     .stream = hs_recorder.id,
+			     .seq = seq,
+			     .time_ns = hs_since_start(hs_monotonic_ns())};
 	uint8_t raw[512], frame[1024];
 	size_t size;
 
@@ -112,7 +115,8 @@ static int put_end(uint64_t seq)
 	if (heapshot__stream__get_packed_size(&stream) > sizeof raw ||
 	    hs_frame_bound(sizeof raw) > sizeof frame)
 		return -EMSGSIZE;
-	size = hs_frame_compress(frame, sizeof frame, raw, heapshot__stream__pack(&stream, raw), &tag);
+	size = hs_frame_compress(frame, sizeof frame, raw, heapshot__stream__pack(&stream, raw),
+				 &tag);
 	if (size == 0)
 		return -EIO;
 	return hs_sink_write(&flush.sink, frame, size, 0) == (ssize_t)size ? 0 : -EIO;

@@ -9,14 +9,14 @@
 #include "profiler/root_source.h"
 #include "schema/root_kind.h"
 
-#define NAME_ROOM   (16u << 10)
+#define NAME_ROOM (16u << 10)
 /* Longest part of a name; two of them, and what joins them, fit. */
-#define PART_MAX    (NAME_ROOM / 2 - 64)
-#define N_CACHED    512u
+#define PART_MAX (NAME_ROOM / 2 - 64)
+#define N_CACHED 512u
 
 /* Sources of the current batch, by what tells them apart. */
 static struct {
-	uintptr_t place, slot;   /* range and static field or slot */
+	uintptr_t place, slot; /* range and static field or slot */
 	uint32_t index;
 	Heapshot__RootKind kind;
 } cache[N_CACHED];
@@ -30,8 +30,8 @@ static Heapshot__RootKind kind_of(const struct hs_root *root, const struct hs_ra
 {
 	if (range)
 		return (Heapshot__RootKind)range->kind;
-	return root->kind ? (Heapshot__RootKind)hs_root_kind_of(root->kind) :
-			    HEAPSHOT__ROOT_KIND__ROOT_KIND_UNKNOWN;
+	return root->kind ? (Heapshot__RootKind)hs_root_kind_of(root->kind)
+			  : HEAPSHOT__ROOT_KIND__ROOT_KIND_UNKNOWN;
 }
 
 /* A name under construction. */

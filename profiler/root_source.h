@@ -9,7 +9,7 @@
 #include "profiler/recorder.h"
 
 struct hs_root_source_ref {
-	uint32_t index;          /* in the current batch; 0: no room in it */
+	uint32_t index; /* in the current batch; 0: no room in it */
 	Heapshot__RootKind kind;
 };
 

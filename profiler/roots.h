@@ -45,7 +45,7 @@ static inline bool hs_filter_has(const struct hs_filter *filter, uint64_t number
  * answer first.
  */
 struct hs_root_set {
-	struct hs_ptr_map objects;    /* value: 1 once the walk has met the object */
+	struct hs_ptr_map objects; /* value: 1 once the walk has met the object */
 	struct hs_filter filter, sections;
 };
 
@@ -72,7 +72,7 @@ static inline void hs_root_set_meet(struct hs_root_set *set, uintptr_t object)
 
 struct hs_root_totals {
 	uint64_t n_roots, n_unresolved, n_batches;
-	uint64_t by_kind[32];         /* by RootKind */
+	uint64_t by_kind[32]; /* by RootKind */
 };
 
 /*

@@ -13,7 +13,7 @@
 #define CAPACITY     (1u << CAPACITY_LOG)
 #define PROBES       64u
 /* Lowest bit of a slot whose address was taken out. */
-#define REMOVED  ((uintptr_t)1)
+#define REMOVED ((uintptr_t)1)
 
 static _Atomic uintptr_t slots[CAPACITY];
 

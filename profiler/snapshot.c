@@ -24,9 +24,9 @@
 static struct {
 	uint64_t id;
 	uint64_t begin_ns;
-	uint64_t stall_ns;      /* how long a slow reader may still be waited for */
-	bool has_begun;         /* its begin is in the output, or on the way there */
-	bool is_file;           /* writes to a regular file are never a matter of a reader */
+	uint64_t stall_ns; /* how long a slow reader may still be waited for */
+	bool has_begun;    /* its begin is in the output, or on the way there */
+	bool is_file;      /* writes to a regular file are never a matter of a reader */
 	Heapshot__SnapshotFork fork;
 	Heapshot__TypeTotal totals[64];
 	size_t n_totals;
@@ -89,8 +89,8 @@ static uint8_t *reserve(uint32_t field, size_t bytes, int *error)
 static int put_objects(void)
 {
 	int error = 0;
-	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_OBJECT_BATCH, hs_batch_bytes(hs_recorder.batches),
-			       &error);
+	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_OBJECT_BATCH,
+			       hs_batch_bytes(hs_recorder.batches), &error);
 
 	if (out)
 		hs_batch_finish(hs_recorder.batches, out);
@@ -158,8 +158,8 @@ static int put_totals(uint32_t type, uint64_t objects, uint64_t bytes, uint64_t 
 	total->objects = objects;
 	total->bytes = bytes;
 	total->references = references;
-	return current.n_totals == sizeof current.totals / sizeof *current.totals ? flush_totals() :
-										    0;
+	return current.n_totals == sizeof current.totals / sizeof *current.totals ? flush_totals()
+										  : 0;
 }
 
 static int put_begin(const struct hs_snapshot *snapshot)
@@ -300,9 +300,9 @@ static void abandon(const struct hs_snapshot *snapshot, int error)
 	if (!current.has_begun || hs_stream_error(hs_recorder.stream))
 		return;
 	hs_snapshot_give_up(snapshot,
-			    error == -EAGAIN ? "the output was too slow" :
-			    error == -ENOMEM ? "memory was short" :
-					       "it could not be encoded",
+			    error == -EAGAIN   ? "the output was too slow"
+			    : error == -ENOMEM ? "memory was short"
+					       : "it could not be encoded",
 			    hs_monotonic_ns() - current.begin_ns);
 }
 
@@ -392,9 +392,10 @@ void hs_snapshot_take(struct hs_snapshot *snapshot)
 	} else if (hs_own(HS_OWNER_LIMIT_NS)) {
 		current.is_file = hs_recorder.sink.is_regular;
 		account(current.begin_ns);
-		current.fork = hs_fork_decide(snapshot->request ? snapshot->request->trigger :
-								  HS_TRIGGER_GC);
-		error = hs_recorder.error ? hs_recorder.error : write_snapshot(snapshot, &is_forked);
+		current.fork = hs_fork_decide(snapshot->request ? snapshot->request->trigger
+								: HS_TRIGGER_GC);
+		error = hs_recorder.error ? hs_recorder.error
+					  : write_snapshot(snapshot, &is_forked);
 		if (is_forked)
 			hs_request_forked(snapshot->request, snapshot->id);
 		hs_disown();

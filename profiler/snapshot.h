@@ -16,7 +16,7 @@ struct hs_snapshot {
 	const char *label;
 	bool is_stats_only;
 	uint64_t asked_ns;
-	uint32_t id;          /* result; 0: not begun */
+	uint32_t id; /* result; 0: not begun */
 };
 
 /*

@@ -124,8 +124,9 @@ bool hs_socket_open(struct hs_socket *sock)
 	if (listen(sock->fd, 8) == 0)
 		return true;
 failed:
-	hs_message("no control socket: %s; `heapshot take` will not work, control=off silences this",
-		   strerror(errno));
+	hs_message(
+		"no control socket: %s; `heapshot take` will not work, control=off silences this",
+		strerror(errno));
 	hs_socket_close(sock);
 	return false;
 }
@@ -145,7 +146,8 @@ bool hs_socket_is_open(struct hs_socket *sock)
 		return sock->fd >= 0;
 	sock->fd = -1;
 	if (hs_is_recording())
-		hs_message("the program closed the control socket; `heapshot take` does not work any more");
+		hs_message(
+			"the program closed the control socket; `heapshot take` does not work any more");
 	return false;
 }
 
@@ -205,7 +207,8 @@ static const char *text_of(int64_t error)
 	case -EDQUOT: return "max-snapshots or max-size was reached";
 	case -ENOTCONN: return "nothing is being recorded";
 	/* clang-format on */
-	default: return "the snapshot was not finished: the output was too slow or failed";
+	default:
+		return "the snapshot was not finished: the output was too slow or failed";
 	}
 }
 
@@ -241,9 +244,9 @@ static void flush(int client, void (*drive)(void))
 	int error = hs_flush(drive);
 
 	if (error)
-		dprintf(client, "error %s\n", error == -ETIMEDOUT ?
-							"the output did not take the events in time" :
-							text_of(error));
+		dprintf(client, "error %s\n",
+			error == -ETIMEDOUT ? "the output did not take the events in time"
+					    : text_of(error));
 	else
 		dprintf(client, hs_ring_is_on() ? "ok ring %s\n" : "ok\n", hs_ring_path());
 }
@@ -299,7 +302,8 @@ void hs_socket_serve(struct hs_socket *sock, void (*drive)(void))
 	if (!is_allowed(client))
 		dprintf(client, "error this process belongs to another user\n");
 	else if (!read_line(client, &line))
-		dprintf(client, "error a request is one line of text of at most %u bytes\n", HS_LABEL_MAX);
+		dprintf(client, "error a request is one line of text of at most %u bytes\n",
+			HS_LABEL_MAX);
 	else
 		answer(client, line.text, drive);
 	close(client);

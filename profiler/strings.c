@@ -31,8 +31,8 @@ int hs_strings_flush(struct hs_walk *walk)
 int hs_strings_add(struct hs_walk *walk, MonoObject *string)
 {
 	const uint64_t length = (uint64_t)mono_string_length((MonoString *)string);
-	const uint64_t kept = length < hs_recorder.options.strings ? length :
-								     hs_recorder.options.strings;
+	const uint64_t kept =
+		length < hs_recorder.options.strings ? length : hs_recorder.options.strings;
 	const size_t text_bytes = (size_t)kept * 2;
 	const size_t content_bytes = 1 + hs_varint_size((uintptr_t)string) + 1 +
 				     hs_varint_size(length) + 1 + hs_varint_size(text_bytes) +

@@ -116,7 +116,8 @@ const struct hs_static_field *hs_types_static_at(const struct hs_types *types, u
 
 	/* A static struct holds several slots: the last field that starts at or before. */
 	for (at = type ? type->first_static : 0; at; at = field->next) {
-		field = (const struct hs_static_field *)(const void *)(types->statics.data + at - 1);
+		field = (const struct hs_static_field *)(const void *)(types->statics.data + at -
+								       1);
 		if (field->offset <= offset && (!best || field->offset > best->offset))
 			best = field;
 	}

@@ -15,17 +15,17 @@
 
 struct hs_type {
 	uintptr_t klass;
-	size_t name;           /* offset in hs_types.text */
-	size_t first_static;   /* offset in hs_types.statics, plus one; 0: none */
+	size_t name;         /* offset in hs_types.text */
+	size_t first_static; /* offset in hs_types.statics, plus one; 0: none */
 	uint32_t name_bytes;
-	uint32_t token;        /* for hs_types_definition() */
+	uint32_t token; /* for hs_types_definition() */
 	uintptr_t image;
-	bool is_announced;     /* its Type record was written */
+	bool is_announced; /* its Type record was written */
 };
 
 struct hs_static_field {
 	uint64_t offset;
-	size_t next;           /* as first_static */
+	size_t next; /* as first_static */
 	size_t name;
 	uint32_t name_bytes;
 };
@@ -38,9 +38,9 @@ struct hs_name {
 };
 
 struct hs_types {
-	struct hs_area types;     /* struct hs_type; id 1 is the first */
-	struct hs_area statics;   /* struct hs_static_field */
-	struct hs_area names;     /* struct hs_name of threads */
+	struct hs_area types;   /* struct hs_type; id 1 is the first */
+	struct hs_area statics; /* struct hs_static_field */
+	struct hs_area names;   /* struct hs_name of threads */
 	struct hs_area text;
 	struct hs_ptr_map by_class;
 	struct hs_ptr_map definitions;     /* ids, by image and token */

@@ -25,9 +25,9 @@
 
 /* How the exact size of an object of a kind is found. */
 enum size_rule {
-	SIZE_KNOWN,      /* base_bytes, and element_bytes times the length, if it has one */
-	SIZE_NOT_YET,    /* ask; the rule shows when one of them is not empty */
-	SIZE_ASKED,      /* ask the runtime for each */
+	SIZE_KNOWN,   /* base_bytes, and element_bytes times the length, if it has one */
+	SIZE_NOT_YET, /* ask; the rule shows when one of them is not empty */
+	SIZE_ASKED,   /* ask the runtime for each */
 };
 
 /*
@@ -44,10 +44,10 @@ struct kind {
 	struct hs_shape_hint hint;
 	uint32_t type, domain;
 	uint32_t base_bytes, element_bytes;
-	uint32_t length_at;        /* where an object has its 32-bit length */
+	uint32_t length_at; /* where an object has its 32-bit length */
 	uint8_t size_rule;
 	bool size_varies, is_array;
-	bool is_unusual;           /* there is more to do, or its size must be asked for */
+	bool is_unusual; /* there is more to do, or its size must be asked for */
 	bool is_string, is_ephemerons;
 };
 
@@ -61,7 +61,7 @@ struct kind_totals {
 #define CACHE_BITS 9
 
 static struct hs_area kinds, all_kind_totals;
-static struct hs_ptr_map kind_of_vtable;   /* index + 1 */
+static struct hs_ptr_map kind_of_vtable; /* index + 1 */
 static const struct kind no_kind;
 static struct kind *cache[1u << CACHE_BITS]; /* of kinds, by the hash of the vtable */
 
@@ -142,7 +142,8 @@ static void learn_size(struct kind *kind, MonoObject *object)
 /* Ephemerons; strings whose text is wanted; all in a walk for totals. */
 static bool is_special(const struct kind *kind, const struct hs_walk *walk)
 {
-	return walk->is_stats_only || kind->is_ephemerons || (kind->is_string && hs_recorder.strings);
+	return walk->is_stats_only || kind->is_ephemerons ||
+	       (kind->is_string && hs_recorder.strings);
 }
 
 static struct kind *new_kind(const struct hs_walk *walk, MonoObject *object, MonoClass *klass,
@@ -165,8 +166,8 @@ static struct kind *new_kind(const struct hs_walk *walk, MonoObject *object, Mon
 	memset(totals_of(kind), 0, sizeof *totals_of(kind));
 	kind->vtable = vtable;
 	kind->type = hs_types_intern(&hs_recorder.types, (uintptr_t)klass);
-	kind->domain = hs_types_domain(&hs_recorder.types,
-				       (uintptr_t)mono_vtable_domain((MonoVTable *)vtable), &is_new);
+	kind->domain = hs_types_domain(
+		&hs_recorder.types, (uintptr_t)mono_vtable_domain((MonoVTable *)vtable), &is_new);
 	kind->is_array = mono_class_get_rank(klass) != 0;
 	kind->is_string = klass == mono_get_string_class();
 	kind->size_varies = kind->is_array || kind->is_string;
@@ -272,9 +273,9 @@ static uint64_t size_of(MonoObject *object, struct kind *kind)
 {
 	if (kind->size_rule == SIZE_NOT_YET)
 		learn_size(kind, object);
-	return kind->size_rule == SIZE_KNOWN ?
-		       kind->base_bytes + (uint64_t)kind->element_bytes * length_of(object, kind) :
-		       mono_object_get_size(object);
+	return kind->size_rule == SIZE_KNOWN
+		       ? kind->base_bytes + (uint64_t)kind->element_bytes * length_of(object, kind)
+		       : mono_object_get_size(object);
 }
 
 /* A row that is not as most are: of a new shape, of a full batch, a continuation. */
@@ -356,12 +357,12 @@ static int walked(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_
 	}
 	walk->totals.n_references += n_refs;
 	if (unlikely(size == 0))
-		return fail(walk, walk->is_stats_only ?
-					  add_totals(kind, 0, n_refs) :
-					  add_row(walk, kind, address, 0, 0, n_refs, offsets, refs));
-	exact = likely(!kind->is_unusual) ?
-			kind->base_bytes + (uint64_t)kind->element_bytes * length_of(object, kind) :
-			size_of(object, kind);
+		return fail(walk, walk->is_stats_only ? add_totals(kind, 0, n_refs)
+						      : add_row(walk, kind, address, 0, 0, n_refs,
+								offsets, refs));
+	exact = likely(!kind->is_unusual)
+			? kind->base_bytes + (uint64_t)kind->element_bytes * length_of(object, kind)
+			: size_of(object, kind);
 	slack = size < exact ? 0 : size - exact;
 	walk->totals.n_objects++;
 	walk->totals.bytes += exact;
@@ -372,15 +373,16 @@ static int walked(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_
 	if (unlikely(kind->is_unusual) && !add_unusual(walk, kind, object, exact, n_refs))
 		return 0;
 	if (kind->size_varies && n_refs) {
-		if (likely(hs_batch_add_array(hs_recorder.batches, &kind->hint, address, exact, slack,
-					      n_refs, offsets, refs, shift)))
+		if (likely(hs_batch_add_array(hs_recorder.batches, &kind->hint, address, exact,
+					      slack, n_refs, offsets, refs, shift)))
 			return 0;
 	} else if (likely(hs_batch_add_usual(hs_recorder.batches, &kind->hint, address, exact,
 					     kind->size_varies ? HS_SIZE_VARIES : exact, slack,
 					     n_refs, offsets, refs, shift))) {
 		return 0;
 	}
-	return fail(walk, add_row(walk, kind, address, exact, exact + slack, n_refs, offsets, refs));
+	return fail(walk,
+		    add_row(walk, kind, address, exact, exact + slack, n_refs, offsets, refs));
 }
 
 static int put_totals(struct hs_walk *walk)

@@ -28,7 +28,7 @@ struct hs_walk {
 	/* Writes the totals of a type; for statistics only. */
 	int (*put_totals)(uint32_t type, uint64_t objects, uint64_t bytes, uint64_t references);
 	struct hs_walk_totals totals;
-	uint64_t slack_bytes;   /* of slots beyond objects */
+	uint64_t slack_bytes; /* of slots beyond objects */
 	size_t strings_bytes; /* of a StringBatch, in hs_recorder.strings; goes with a walk given up */
 	int error;
 };

@@ -143,14 +143,16 @@ static void say_end(Heapshot__EndReason reason, int error)
 		why = NULL;
 	if (error == -ETIMEDOUT)
 		hs_message("%s did not take the recording within %llu s; its end is missing",
-			   hs_recorder.output, (unsigned long long)(HS_CLOSE_LIMIT_NS / HS_NS_PER_S));
+			   hs_recorder.output,
+			   (unsigned long long)(HS_CLOSE_LIMIT_NS / HS_NS_PER_S));
 	else if (error)
 		hs_message("closing %s: %s", hs_recorder.output, strerror(-error));
 	if (why)
 		hs_message("%s holds no snapshot: %s", hs_recorder.output, why);
 	else if (atomic_load(&hs_recorder.n_dropped) > hs_fork_n_failed())
-		hs_message("%llu snapshots were not finished: the output was too slow, or memory was short",
-			   (unsigned long long)atomic_load(&hs_recorder.n_dropped));
+		hs_message(
+			"%llu snapshots were not finished: the output was too slow, or memory was short",
+			(unsigned long long)atomic_load(&hs_recorder.n_dropped));
 }
 
 /* The child has time to finish, if it gets on; then it is ended, and has a second to go. */
@@ -195,9 +197,9 @@ static void finish(Heapshot__EndReason reason)
 		error = write_out(deadline_ns);
 	if (!error)
 		error = hs_end_put(reason, deadline_ns);
-	close_error = hs_sink_close(&hs_recorder.sink, hs_monotonic_ns() < deadline_ns ?
-							       deadline_ns - hs_monotonic_ns() :
-							       HS_NS_PER_MS);
+	close_error = hs_sink_close(&hs_recorder.sink, hs_monotonic_ns() < deadline_ns
+							       ? deadline_ns - hs_monotonic_ns()
+							       : HS_NS_PER_MS);
 	hs_ring_close();
 	atomic_store(&hs_recorder.state, HS_STATE_OFF);
 	hs_disown();

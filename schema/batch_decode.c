@@ -401,7 +401,8 @@ static void add_common(struct hs_batch_decoder *decoder, const struct shape *sha
 
 	if (!(shape->flags & HS_SHAPE_SIZE_VARIES)) {
 		wraps |= __builtin_mul_overflow(rows, shape->size, &total->bytes);
-		wraps |= __builtin_mul_overflow(rows, (shape->size + word_mask) & ~word_mask, &value);
+		wraps |= __builtin_mul_overflow(rows, (shape->size + word_mask) & ~word_mask,
+						&value);
 		wraps |= __builtin_add_overflow(total->slot_bytes, value, &total->slot_bytes);
 	}
 	if (!(shape->flags & HS_SHAPE_REFS_VARY))
@@ -439,8 +440,8 @@ int hs_batch_totals(struct hs_batch_decoder *decoder, struct hs_shape_total *tot
 				goto malformed;
 		if (unlikely(row == decoder->slack_row)) {
 			total->has_wrapped |= __builtin_add_overflow(
-			    total->slot_bytes, decoder->slack_words << decoder->shift,
-			    &total->slot_bytes);
+				total->slot_bytes, decoder->slack_words << decoder->shift,
+				&total->slot_bytes);
 			if (next_slack(decoder, false))
 				goto malformed;
 		}

@@ -224,7 +224,8 @@ bool hs_batch_add(struct hs_batch_encoder *encoder, const struct hs_row *row,
 	if (!index)
 		return false;
 	hs_encoder_put_row(encoder, index, encoder->shapes[index].flags & HS_SHAPE_REFS_VARY,
-			   row->address, row->size, slack, row->n_refs, row->offsets, row->refs, shift);
+			   row->address, row->size, slack, row->n_refs, row->offsets, row->refs,
+			   shift);
 	return true;
 }
 

@@ -141,9 +141,8 @@ hs_encoder_put_row(struct hs_batch_encoder *encoder, unsigned index, bool refs_v
 			hs_encoder_put_references(encoder->reference_end, last, address, refs,
 						  n_refs, shift, HS_VARYING_TURNS - 1);
 	} else {
-		encoder->reference_end =
-			hs_encoder_put_references(encoder->reference_end, last, address, refs,
-						  n_refs, shift, SIZE_MAX);
+		encoder->reference_end = hs_encoder_put_references(
+			encoder->reference_end, last, address, refs, n_refs, shift, SIZE_MAX);
 	}
 	if (slack >> shift)
 		hs_encoder_put_slack(encoder, size, slack);

@@ -17,9 +17,9 @@
 #define HS_BATCH_ROWS_MAX   4096u
 #define HS_BATCH_SLOTS_MAX  16384u /* slots of all shapes of a batch */
 #define HS_BATCH_SHAPES_MAX 2000u
-#define HS_SHAPE_SLOTS_MAX  30u    /* more references in a row: flag 2 */
-#define HS_TYPE_SHAPES_MAX  32u    /* shapes of one type in a batch, then flag 2 */
-#define HS_ROW_REFS_MAX     128u   /* references a row can carry (the runtime's chunk) */
+#define HS_SHAPE_SLOTS_MAX  30u  /* more references in a row: flag 2 */
+#define HS_TYPE_SHAPES_MAX  32u  /* shapes of one type in a batch, then flag 2 */
+#define HS_ROW_REFS_MAX     128u /* references a row can carry (the runtime's chunk) */
 
 enum hs_shape_flag {
 	HS_SHAPE_SIZE_VARIES = 1,
@@ -45,14 +45,14 @@ struct hs_shape_hint {
 /* One call of the runtime's heap walk. */
 struct hs_row {
 	uint64_t address;
-	uint64_t size;           /* exact bytes; 0 in a continuation */
-	uint64_t slot_size;      /* bytes of the heap slot, >= size; 0 in a continuation */
+	uint64_t size;      /* exact bytes; 0 in a continuation */
+	uint64_t slot_size; /* bytes of the heap slot, >= size; 0 in a continuation */
 	uint32_t type;
 	uint32_t domain;
-	uint32_t n_refs;         /* <= HS_ROW_REFS_MAX */
-	bool is_continuation;    /* further references of the previous row's object */
-	bool size_varies;        /* string or array */
-	bool is_array;           /* slots count from 4 W */
+	uint32_t n_refs;          /* <= HS_ROW_REFS_MAX */
+	bool is_continuation;     /* further references of the previous row's object */
+	bool size_varies;         /* string or array */
+	bool is_array;            /* slots count from 4 W */
 	const uintptr_t *offsets; /* bytes from the object's start, ascending */
 	void *const *refs;
 };
@@ -97,8 +97,8 @@ size_t hs_batch_decoder_bytes(void);
 struct hs_batch_decoder *hs_batch_decoder_init(void *memory, unsigned word_bytes);
 
 enum hs_batch_want {
-	HS_WANT_ROWS = 0,        /* type, domain, address, sizes, reference count */
-	HS_WANT_REFERENCES = 1,  /* also slots and references */
+	HS_WANT_ROWS = 0,       /* type, domain, address, sizes, reference count */
+	HS_WANT_REFERENCES = 1, /* also slots and references */
 };
 
 /*
@@ -168,7 +168,7 @@ static inline uint64_t hs_object_mix(uint64_t address)
  * into OUT (CAP bytes) directly and never more.
  */
 struct hs_root_encoder {
-	uint8_t *sources, *index, *address, *object;       /* four areas of AREA bytes */
+	uint8_t *sources, *index, *address, *object; /* four areas of AREA bytes */
 	size_t n_sources_bytes, n_index, n_address, n_object;
 	size_t area;
 	uint64_t snapshot, last_address, last_object;
@@ -223,7 +223,7 @@ struct hs_root_decoder {
 };
 
 struct hs_decoded_root {
-	uint32_t source;  /* from 1, checked against n_sources */
+	uint32_t source; /* from 1, checked against n_sources */
 	uint64_t address;
 	uint64_t object;
 };

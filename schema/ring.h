@@ -24,19 +24,19 @@
 /* The header frame, and where the first thing behind it begins. */
 #define HS_RING_HEADER_BYTES 4096
 /* What of the header is written anew while recording: one aligned word. */
-#define HS_RING_UNKEPT_AT    64
+#define HS_RING_UNKEPT_AT 64
 
-#define HS_RING_ALIGN        8
+#define HS_RING_ALIGN 8
 /* Sizes of a ring file; all are rounded up to HS_RING_HEADER_BYTES. */
-#define HS_RING_BYTES_MIN    (UINT64_C(1) << 20)
-#define HS_RING_BYTES_MAX    (UINT64_C(1) << 30)
+#define HS_RING_BYTES_MIN (UINT64_C(1) << 20)
+#define HS_RING_BYTES_MAX (UINT64_C(1) << 30)
 
 struct hs_ring_header {
 	uint32_t version;
-	uint32_t stream;       /* the recording's random id, as in the tags */
+	uint32_t stream; /* the recording's random id, as in the tags */
 	uint64_t file_bytes;
-	uint64_t lap_offset;   /* the part for names ends here, the lap begins */
-	uint64_t n_unkept;     /* metadata frames that the part for names had no room for */
+	uint64_t lap_offset; /* the part for names ends here, the lap begins */
+	uint64_t n_unkept;   /* metadata frames that the part for names had no room for */
 };
 
 /* How a file of FILE_BYTES is divided: where the lap begins. */

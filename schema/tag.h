@@ -19,39 +19,39 @@
 #define HS_TAG_VERSION         1
 #define HS_TAG_PAYLOAD_BYTES   48
 /* Skippable header (magic, length) and payload. */
-#define HS_TAG_BYTES           (8 + HS_TAG_PAYLOAD_BYTES)
+#define HS_TAG_BYTES (8 + HS_TAG_PAYLOAD_BYTES)
 /* A later version's payload may be longer, up to here. */
-#define HS_TAG_PAYLOAD_MAX     4096
+#define HS_TAG_PAYLOAD_MAX 4096
 
 /* Flag of a tag: numbers missing before it are of frames that a ring has dropped. */
-#define HS_TAG_FLAG_RING       1u
+#define HS_TAG_FLAG_RING 1u
 
 /* Most bytes of one frame before compression. */
-#define HS_FRAME_RAW_MAX       (1u << 20)
+#define HS_FRAME_RAW_MAX (1u << 20)
 /* Most bytes of one encoded record. */
-#define HS_RECORD_MAX          (192u << 10)
+#define HS_RECORD_MAX (192u << 10)
 /* Most bytes of one name; longer ones are cut in the middle. */
-#define HS_NAME_MAX            (64u << 10)
+#define HS_NAME_MAX (64u << 10)
 
 enum hs_frame_kind {
-	HS_FRAME_METADATA = 1,       /* header, types, images, domains, threads, counters' names */
+	HS_FRAME_METADATA = 1, /* header, types, images, domains, threads, counters' names */
 	HS_FRAME_EVENTS = 2,
 	HS_FRAME_SNAPSHOT_BEGIN = 3,
 	HS_FRAME_SNAPSHOT_BODY = 4,
 	HS_FRAME_SNAPSHOT_END = 5,
-	HS_FRAME_END = 6,            /* the recording ended in order */
+	HS_FRAME_END = 6, /* the recording ended in order */
 };
 
 struct hs_tag {
 	uint8_t version;
-	uint8_t kind;         /* enum hs_frame_kind; readers skip kinds they do not know */
-	uint16_t flags;       /* HS_TAG_FLAG_ */
-	uint32_t stream;      /* random id of the recording */
-	uint32_t snapshot;    /* for the snapshot kinds, else 0 */
-	uint64_t seq;         /* number of the frame, from 0, without gaps */
-	uint64_t time_ns;     /* since the start of the recording */
+	uint8_t kind;              /* enum hs_frame_kind; readers skip kinds they do not know */
+	uint16_t flags;            /* HS_TAG_FLAG_ */
+	uint32_t stream;           /* random id of the recording */
+	uint32_t snapshot;         /* for the snapshot kinds, else 0 */
+	uint64_t seq;              /* number of the frame, from 0, without gaps */
+	uint64_t time_ns;          /* since the start of the recording */
 	uint32_t compressed_bytes; /* of the LZ4 frame behind the tag */
-	uint32_t raw_bytes;   /* of its content */
+	uint32_t raw_bytes;        /* of its content */
 };
 
 /* Writes HS_TAG_BYTES bytes at OUT. */

@@ -30,7 +30,7 @@
 #include "contrib/bench/probe.h"
 #include "contrib/bench/walks.h"
 
-#define PROBES_MAX 8
+#define PROBES_MAX  8
 #define THREADS_MAX 64
 
 static struct _MonoProfiler probes[PROBES_MAX];
@@ -224,7 +224,8 @@ static void print_end(void)
 	getrusage(RUSAGE_SELF, &usage);
 	fprintf(out, "{\"end\":true,\"peak_rss_bytes\":%llu,\"cpu_ns\":%llu,\"probes\":[",
 		(unsigned long long)usage.ru_maxrss * 1024,
-		((unsigned long long)usage.ru_utime.tv_sec + (unsigned long long)usage.ru_stime.tv_sec) *
+		((unsigned long long)usage.ru_utime.tv_sec +
+		 (unsigned long long)usage.ru_stime.tv_sec) *
 				1000000000 +
 			((unsigned long long)usage.ru_utime.tv_usec +
 			 (unsigned long long)usage.ru_stime.tv_usec) *

@@ -14,7 +14,7 @@
 
 /* A moment, or a time between two, by both clocks. */
 struct moment {
-	uint64_t cpu_ns;  /* of the calling thread */
+	uint64_t cpu_ns; /* of the calling thread */
 	uint64_t wall_ns;
 };
 

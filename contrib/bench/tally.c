@@ -42,8 +42,7 @@ static const char *const names[TALLY_KINDS] = {
 	[TALLY_GC + MONO_GC_EVENT_END] = "gc end",
 	[TALLY_GC + MONO_GC_EVENT_PRE_START_WORLD] = "gc pre_start_world",
 	[TALLY_GC + MONO_GC_EVENT_POST_START_WORLD] = "gc post_start_world",
-	[TALLY_GC + MONO_GC_EVENT_POST_START_WORLD_UNLOCKED] =
-		"gc post_start_world_unlocked",
+	[TALLY_GC + MONO_GC_EVENT_POST_START_WORLD_UNLOCKED] = "gc post_start_world_unlocked",
 };
 
 void tally_begin(void)

@@ -116,8 +116,8 @@ static uint8_t *reserve(uint32_t field, size_t bytes, int *error)
 static int frame_objects(void)
 {
 	int error = 0;
-	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_OBJECT_BATCH, hs_batch_bytes(hs_recorder.batches),
-			       &error);
+	uint8_t *out = reserve(HEAPSHOT__RECORD__BODY_OBJECT_BATCH,
+			       hs_batch_bytes(hs_recorder.batches), &error);
 
 	if (out)
 		hs_batch_finish(hs_recorder.batches, out);

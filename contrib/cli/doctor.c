@@ -109,7 +109,8 @@ static void find_module(struct doctor *doctor)
 		return;
 	/* The loader's own folders, which need no cache. */
 	for (i = 0; i < sizeof(system_folders) / sizeof(*system_folders); i++)
-		if (i != CACHED_FOLDER && try_module(doctor, system_folders[i], strlen(system_folders[i])))
+		if (i != CACHED_FOLDER &&
+		    try_module(doctor, system_folders[i], strlen(system_folders[i])))
 			return;
 }
 

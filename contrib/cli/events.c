@@ -30,7 +30,8 @@ struct timeline {
 	const char *row_kind;
 	/* Sums. */
 	uint64_t n_minor, n_major, pause_ns, max_pause_ns, heap_bytes, max_heap_bytes;
-	uint64_t n_resizes, n_moves, n_jit_chunks, n_handles, n_samples, n_markers, n_threads, n_methods;
+	uint64_t n_resizes, n_moves, n_jit_chunks, n_handles, n_samples, n_markers, n_threads,
+		n_methods;
 	uint64_t n_lost, n_other;
 };
 

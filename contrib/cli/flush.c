@@ -39,7 +39,8 @@ static int put_reply(const struct cli_arguments *arguments, const char *process,
 	int used = 0;
 
 	if (strcmp(reply, "ok") != 0) {
-		if (sscanf(reply, "ok %" SCNu64 " %" SCNu64 " %n", &n_frames, &n_dropped, &used) < 2 ||
+		if (sscanf(reply, "ok %" SCNu64 " %" SCNu64 " %n", &n_frames, &n_dropped, &used) <
+			    2 ||
 		    used == 0)
 			return control_unexpected(process, reply);
 		path = reply + used;

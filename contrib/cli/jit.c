@@ -92,7 +92,8 @@ void jit_piece_text(const struct jit_piece *piece, char *text, size_t size)
 	const char *parameters;
 
 	if (method == NULL) {
-		snprintf(text, size, "(%s)%s%s", heapshot_code_buffer_kind_name(piece->buffer->kind),
+		snprintf(text, size, "(%s)%s%s",
+			 heapshot_code_buffer_kind_name(piece->buffer->kind),
 			 *piece->buffer->name ? " " : "", piece->buffer->name);
 		return;
 	}
@@ -138,7 +139,8 @@ struct jit_assembly *jit_assemblies(const struct jit_view *view, size_t *n)
 	for (i = 0; i < view->n_methods; i++) {
 		const struct heapshot_method *method = sorted[i],
 					     *before = i > 0 ? sorted[i - 1] : NULL;
-		const bool is_new = before == NULL || strcmp(before->assembly, method->assembly) != 0;
+		const bool is_new =
+			before == NULL || strcmp(before->assembly, method->assembly) != 0;
 		struct jit_assembly *assembly = &assemblies[is_new ? (*n)++ : *n - 1];
 
 		assembly->name = method->assembly;

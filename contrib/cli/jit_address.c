@@ -94,7 +94,7 @@ static void put_text(uint64_t address, const struct jit_piece *piece)
 	printf("0x%" PRIx64 "  ", address);
 	text_put_masked(stdout, text);
 	printf(" + 0x%" PRIx64 "  [", address - piece->address);
-	text_put_masked(stdout, piece->method == NULL	  ? "no assembly"
+	text_put_masked(stdout, piece->method == NULL      ? "no assembly"
 				: *piece->method->assembly ? piece->method->assembly
 							   : "dynamic");
 	if (piece->is_freed)

@@ -130,7 +130,8 @@ static void chunk_cells(const void *items, size_t i, char texts[COLUMNS][TEXT_BY
 	cells[1] = chunk->bytes != 0 ? text_number(texts[1], chunk->bytes) : "?";
 	cells[2] = text_number(texts[2], chunk->used_bytes);
 	snprintf(texts[3], TEXT_BYTES, "%.1f",
-		 chunk->bytes != 0 ? 100.0 * (double)chunk->used_bytes / (double)chunk->bytes : 0.0);
+		 chunk->bytes != 0 ? 100.0 * (double)chunk->used_bytes / (double)chunk->bytes
+				   : 0.0);
 	cells[3] = chunk->bytes != 0 ? texts[3] : "?";
 	snprintf(texts[4], TEXT_BYTES, "%" PRIu64 "+%" PRIu64, chunk->n_methods, chunk->n_buffers);
 	cells[4] = texts[4];
@@ -150,13 +151,12 @@ static void put_summary(const struct heapshot_code *code, const struct sums *sum
 	       text_duration(numbers[5], sums->compile_ns));
 	printf("%s trampolines and other buffers, %s bytes; %s chunks, %s of them freed, %s bytes, "
 	       "%.1f %% used\n",
-	       text_number(numbers[0], code->n_buffers), text_number(numbers[1], sums->buffer_bytes),
-	       text_number(numbers[2], code->n_chunks),
+	       text_number(numbers[0], code->n_buffers),
+	       text_number(numbers[1], sums->buffer_bytes), text_number(numbers[2], code->n_chunks),
 	       text_number(numbers[3], code->n_chunks - sums->n_live_chunks),
 	       text_number(numbers[4], sums->chunk_bytes),
-	       sums->chunk_bytes != 0
-		       ? 100.0 * (double)sums->used_bytes / (double)sums->chunk_bytes
-		       : 0.0);
+	       sums->chunk_bytes != 0 ? 100.0 * (double)sums->used_bytes / (double)sums->chunk_bytes
+				      : 0.0);
 	if (code->n_lost != 0)
 		printf("lost: %s records of code, for which the recorder had no room\n",
 		       text_number(numbers[0], code->n_lost));

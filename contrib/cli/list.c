@@ -64,7 +64,9 @@ static void put_row(struct text_table *table, const struct heapshot_snapshot *sn
 		has_end ? text_number(numbers[3], snapshot->bytes) : "?",
 		has_end ? text_number(numbers[4], snapshot->roots) : "?",
 		has_end ? text_duration(numbers[5], snapshot->pause_ns) : "?",
-		strcmp(snapshot->fork, "child") == 0 ? "child" : has_end ? "process" : "?",
+		strcmp(snapshot->fork, "child") == 0 ? "child"
+		: has_end                            ? "process"
+						     : "?",
 		snapshot->is_complete ? (snapshot->is_stats_only ? "stats" : "complete")
 				      : "INCOMPLETE",
 		snapshot->trigger,
@@ -94,8 +96,9 @@ static void put_notes(const struct heapshot_snapshot *snapshots, size_t n)
 static void put_table(const struct recording *recording, const struct heapshot_snapshot *snapshots,
 		      size_t n, size_t n_all)
 {
-	static const char *const titles[] = {"ID",    "TIME",  "OBJECTS", "REFERENCES", "BYTES",
-					     "ROOTS", "PAUSE", "WRITER",  "STATE",      "TRIGGER", "LABEL"};
+	static const char *const titles[] = {"ID",    "TIME",    "OBJECTS", "REFERENCES",
+					     "BYTES", "ROOTS",   "PAUSE",   "WRITER",
+					     "STATE", "TRIGGER", "LABEL"};
 	const struct heapshot_header *header = heapshot_reader_header(recording->reader);
 	const struct heapshot_summary *summary = heapshot_reader_summary(recording->reader);
 	struct text_table table = {.align = "rrrrrrrllll"};

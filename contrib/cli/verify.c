@@ -123,8 +123,7 @@ static const char *issue_name(enum heapshot_issue_kind kind)
 {
 	static const char *const names[] = {
 		"unknown",    "truncated", "no_end",   "damaged",          "bad_frame", "refused",
-		"bad_record", "gap",       "trailing", "second_recording", "no_header",
-		"dropped"};
+		"bad_record", "gap",       "trailing", "second_recording", "no_header", "dropped"};
 
 	return (size_t)kind < sizeof(names) / sizeof(*names) ? names[kind] : names[0];
 }

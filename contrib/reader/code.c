@@ -18,11 +18,16 @@ const char *heapshot_jit_tier_name(uint32_t tier)
 const char *heapshot_code_buffer_kind_name(uint32_t kind)
 {
 	static const char *const names[] = {
-		"unknown",           "method",
-		"method_trampoline", "unbox_trampoline",
-		"imt_trampoline",    "generics_trampoline",
-		"specific_trampoline", "helper",
-		"monitor",           "delegate_invoke",
+		"unknown",
+		"method",
+		"method_trampoline",
+		"unbox_trampoline",
+		"imt_trampoline",
+		"generics_trampoline",
+		"specific_trampoline",
+		"helper",
+		"monitor",
+		"delegate_invoke",
 		"exception_handling",
 	};
 
@@ -193,8 +198,8 @@ static bool take_buffer(struct heapshot_reader *reader, const Heapshot__CodeBuff
 	buffer->name = before != NULL && strcmp(before->name, from->name) == 0
 			       ? before->name
 			       : hs_arena_text(memory, &code->arena, from->name);
-	if (buffer->name == NULL || !join_chunk(reader, from->chunk_address, from->size, time_ns,
-						&buffer->chunk, &chunk))
+	if (buffer->name == NULL ||
+	    !join_chunk(reader, from->chunk_address, from->size, time_ns, &buffer->chunk, &chunk))
 		return false;
 	if (chunk != NULL)
 		chunk->n_buffers++;

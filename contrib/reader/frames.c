@@ -16,8 +16,8 @@ static uint32_t get32(const uint8_t *in)
 	       (uint32_t)in[3] << 24;
 }
 
-int hs_frame_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag, uint64_t *skip,
-		 enum heapshot_read_result *result)
+int hs_frame_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag,
+		 uint64_t *skip, enum heapshot_read_result *result)
 {
 	uint8_t buffer[8 + HS_TAG_PAYLOAD_MAX];
 	ssize_t n = hs_source_read(&reader->source, offset, buffer, TAG_READ_BYTES);
@@ -130,7 +130,8 @@ static enum heapshot_read_result resume(struct heapshot_reader *reader, struct h
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	if (found == cursor->stop && reader->summary.has_end)
-		note(reader, cursor, HEAPSHOT_ISSUE_TRAILING, lost, cursor->stop - lost, NULL, NULL);
+		note(reader, cursor, HEAPSHOT_ISSUE_TRAILING, lost, cursor->stop - lost, NULL,
+		     NULL);
 	else
 		note(reader, cursor, HEAPSHOT_ISSUE_DAMAGED, found < lost ? found : lost,
 		     found < lost ? lost - found : found - lost, NULL, NULL);
@@ -216,8 +217,7 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 		else if (length == 0)
 			result = cut(reader, cursor, NULL);
 		else if (reader->has_stream && tag.stream != reader->summary.stream) {
-			note(reader, cursor, HEAPSHOT_ISSUE_SECOND, here, end - here, NULL,
-			     NULL);
+			note(reader, cursor, HEAPSHOT_ISSUE_SECOND, here, end - here, NULL, NULL);
 			cursor->offset = end;
 			return HEAPSHOT_READ_END;
 		} else if (!hs_is_tag_good(&tag)) {
@@ -226,8 +226,8 @@ enum heapshot_read_result hs_frame_next(struct heapshot_reader *reader, struct h
 			cursor->offset = here + (uint64_t)length;
 			cursor->rescan = cursor->offset;
 			/* Its body is no tag; do not state it as damage of its own. */
-			result =
-				hs_frame_find(reader, cursor->offset, cursor->stop, &cursor->offset);
+			result = hs_frame_find(reader, cursor->offset, cursor->stop,
+					       &cursor->offset);
 		} else if (tag.compressed_bytes > end - here - (uint64_t)length) {
 			result = cut(reader, cursor, &tag);
 		} else {

@@ -15,7 +15,7 @@ extern "C" {
 /* Memory that the runtime writes code into. */
 struct heapshot_chunk {
 	uint64_t address;
-	uint64_t bytes; /* 0: not known */
+	uint64_t bytes;      /* 0: not known */
 	uint64_t used_bytes; /* by the methods and buffers that were written into it */
 	uint64_t n_methods, n_buffers;
 	uint64_t created_ns;
@@ -28,9 +28,9 @@ struct heapshot_chunk {
 
 /* A method that got its code; one that got code again (another domain) is there again. */
 struct heapshot_method {
-	uint64_t id;      /* in the recording, from 1 */
-	uint64_t time_ns; /* when it got its code */
-	const char *name; /* "Space.Outer/Inner:Method<int>" */
+	uint64_t id;             /* in the recording, from 1 */
+	uint64_t time_ns;        /* when it got its code */
+	const char *name;        /* "Space.Outer/Inner:Method<int>" */
 	const char *signature;   /* "void (int,string)" */
 	const char *wrapper;     /* kind of a wrapper, "managed-to-native"; "" */
 	const char *shared_name; /* of generic code for several types; "" */
@@ -44,7 +44,7 @@ struct heapshot_method {
 	uint64_t il_bytes, il_hash;
 	uint64_t code_address, code_bytes;
 	uint64_t compile_ns, nested_ns; /* its own, and other methods' in between */
-	uint32_t chunk; /* index into chunks, or HEAPSHOT_NO_CHUNK */
+	uint32_t chunk;                 /* index into chunks, or HEAPSHOT_NO_CHUNK */
 	bool is_freed; /* its memory was given back: the address may be another's now */
 	uint64_t freed_ns;
 };

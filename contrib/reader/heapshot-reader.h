@@ -283,7 +283,7 @@ struct heapshot_domain {
 
 struct heapshot_thread {
 	uint64_t id;
-	uint32_t state; /* ThreadState of heapshot.proto */
+	uint32_t state;   /* ThreadState of heapshot.proto */
 	const char *name; /* never NULL */
 };
 

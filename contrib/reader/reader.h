@@ -181,8 +181,8 @@ void hs_issue(struct heapshot_reader *reader, const struct heapshot_issue *issue
  * what may be a tag, -1 when there is none; *skip is the length of another
  * skippable frame (padding), which holds nothing for us.
  */
-int hs_frame_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag, uint64_t *skip,
-		 enum heapshot_read_result *result);
+int hs_frame_tag(struct heapshot_reader *reader, uint64_t offset, struct hs_tag *tag,
+		 uint64_t *skip, enum heapshot_read_result *result);
 
 /* Whether what a tag states of its frame is allowed. */
 static inline bool hs_is_tag_good(const struct hs_tag *tag)

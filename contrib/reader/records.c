@@ -67,7 +67,8 @@ static bool prepare(struct heapshot_reader *reader, const struct heapshot_frame 
 	    LZ4F_isError(LZ4F_createDecompressionContext(&reader->lz4, LZ4F_VERSION)))
 		reader->lz4 = NULL;
 	/* A byte more, to see content that the tag does not state. */
-	return reader->lz4 != NULL && make_room(reader, &reader->raw, frame->raw_bytes + 1, HS_FRAME_RAW_MAX) &&
+	return reader->lz4 != NULL &&
+	       make_room(reader, &reader->raw, frame->raw_bytes + 1, HS_FRAME_RAW_MAX) &&
 	       make_room(reader, &reader->compressed, frame->compressed_bytes,
 			 HS_FRAME_COMPRESSED_MAX);
 }
@@ -93,7 +94,8 @@ static const char *decompress(struct heapshot_reader *reader, const struct heaps
 		size_t room = reader->raw.room - out;
 
 		used = left;
-		hint = LZ4F_decompress(reader->lz4, reader->raw.data + out, &room, in, &used, &options);
+		hint = LZ4F_decompress(reader->lz4, reader->raw.data + out, &room, in, &used,
+				       &options);
 		if (LZ4F_isError(hint))
 			return "checksum or content of the LZ4 frame is wrong";
 		out += room;

@@ -268,7 +268,8 @@ enum heapshot_read_result hs_ring_open(struct heapshot_reader *reader)
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	if (ring->n == 0)
-		return hs_fail(reader, HEAPSHOT_READ_TRUNCATED, "a ring without a whole frame in it");
+		return hs_fail(reader, HEAPSHOT_READ_TRUNCATED,
+			       "a ring without a whole frame in it");
 	size = arrange(ring);
 	if (is_broken || has_gap(ring)) {
 		const size_t n_before = ring->n;

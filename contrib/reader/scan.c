@@ -62,7 +62,7 @@ static bool take_begin(struct heapshot_reader *reader, struct heapshot_snapshot 
 
 static const char *fork_name(Heapshot__SnapshotFork fork)
 {
-	static const char *const names[] = {"",	    "child",  "never",	 "output",	  "small",
+	static const char *const names[] = {"",     "child",  "never",   "output",       "small",
 					    "last", "unsafe", "refused", "after_failure"};
 
 	return (size_t)fork < sizeof(names) / sizeof(*names) ? names[fork] : "";

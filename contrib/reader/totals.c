@@ -167,7 +167,8 @@ static enum heapshot_read_result add_frame(struct heapshot_reader *reader,
 			break;
 		case HEAPSHOT__RECORD__BODY_EPHEMERON_BATCH:
 			totals->ephemeron_batches++;
-			result = heapshot_reader_each_ephemeron(reader, &record, count_edge, totals);
+			result =
+				heapshot_reader_each_ephemeron(reader, &record, count_edge, totals);
 			break;
 		default:
 			break;

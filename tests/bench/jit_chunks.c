@@ -229,9 +229,9 @@ static uint64_t with_dictionary(const uint8_t *dictionary, size_t dictionary_byt
 		char *out = grow(NULL, (size_t)room);
 
 		LZ4_loadDict(stream, (const char *)dictionary, (int)dictionary_bytes);
-		sum += (uint64_t)LZ4_compress_fast_continue(
-			stream, (const char *)data + packets[i].offset, out,
-			(int)packets[i].bytes, room, 1);
+		sum += (uint64_t)LZ4_compress_fast_continue(stream,
+							    (const char *)data + packets[i].offset,
+							    out, (int)packets[i].bytes, room, 1);
 		free(out);
 	}
 	LZ4_freeStream(stream);

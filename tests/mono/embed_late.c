@@ -30,7 +30,8 @@ static const char *output;
 
 static void say(const char *what, long long result)
 {
-	printf("%s %lld%s%s\n", what, result, result < 0 ? " " : "", result < 0 ? heapshot_error() : "");
+	printf("%s %lld%s%s\n", what, result, result < 0 ? " " : "",
+	       result < 0 ? heapshot_error() : "");
 	fflush(stdout);
 }
 
@@ -39,8 +40,8 @@ static int start(const char *more, heapshot_write *write, void *user_data)
 	struct heapshot_start start = {sizeof start, NULL, write, user_data};
 	char options[4096];
 
-	snprintf(options, sizeof options, "output=%s,quiet,snapshot=none%s%s", output, *more ? "," : "",
-		 more);
+	snprintf(options, sizeof options, "output=%s,quiet,snapshot=none%s%s", output,
+		 *more ? "," : "", more);
 	start.options = options;
 	return heapshot_start(&start);
 }
@@ -127,7 +128,8 @@ static void *allocate(void *stop)
 
 	while (!__atomic_load_n((int *)stop, __ATOMIC_ACQUIRE)) {
 		mono_string_new(domain, "some garbage");
-		mono_gchandle_free(mono_gchandle_new((MonoObject *)mono_string_new(domain, "held"), 0));
+		mono_gchandle_free(
+			mono_gchandle_new((MonoObject *)mono_string_new(domain, "held"), 0));
 	}
 	mono_thread_detach(thread);
 	return NULL;
@@ -363,7 +365,8 @@ static void mistakes(const char *exe)
 {
 	struct heapshot_start no_size = {0, "quiet", NULL, NULL};
 
-	say("version", heapshot_version() == (HEAPSHOT_VERSION_MAJOR << 16 | HEAPSHOT_VERSION_MINOR));
+	say("version",
+	    heapshot_version() == (HEAPSHOT_VERSION_MAJOR << 16 | HEAPSHOT_VERSION_MINOR));
 	say("null", heapshot_start(NULL));
 	say("size", heapshot_start(&no_size));
 	say("unknown", start("outptu=x", NULL, NULL));
@@ -385,8 +388,7 @@ static const struct {
 } cases[] = {
 	{"late", late},       {"threads", threads}, {"early", early},       {"restart", restart},
 	{"failing", failing}, {"load", load},       {"mistakes", mistakes}, {"torn", torn},
-	{"idle", idle},       {"ring", ring},       {"closed", closed},
-	{"forked", forked},
+	{"idle", idle},       {"ring", ring},       {"closed", closed},     {"forked", forked},
 };
 
 int main(int argc, char **argv)

@@ -15,10 +15,10 @@
 
 #include "contrib/reader/heapshot-reader.h"
 
-#define ROOT_KIND_UNKNOWN 0
+#define ROOT_KIND_UNKNOWN   0
 #define ROOT_KIND_EPHEMERON 16
-#define FIELD_EPHEMERONS 13
-#define FIELD_OBJECTS 15
+#define FIELD_EPHEMERONS    13
+#define FIELD_OBJECTS       15
 
 /* A row of a batch; an object may have several, all but one continuations. */
 struct row {
@@ -72,13 +72,19 @@ static void add_row(struct graph *graph, const struct heapshot_object *object)
 
 	graph->rows = room(graph->rows, graph->n_rows, &graph->rows_room, sizeof(*graph->rows));
 	row = &graph->rows[graph->n_rows++];
-	*row = (struct row){ object->address, object->size, object->type, graph->n_edges, object->n_references,
-			     object->is_continuation, false, false };
+	*row = (struct row){object->address,
+			    object->size,
+			    object->type,
+			    graph->n_edges,
+			    object->n_references,
+			    object->is_continuation,
+			    false,
+			    false};
 	for (uint64_t i = 0; i < object->n_references; i++) {
 		graph->edges = room(graph->edges, graph->n_edges, &graph->edges_room,
 				    sizeof(*graph->edges));
 		graph->edges[graph->n_edges++] =
-			(struct edge){ object->references[i], object->offsets[i] };
+			(struct edge){object->references[i], object->offsets[i]};
 	}
 }
 
@@ -268,13 +274,14 @@ static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 	}
 	printf("{\"id\":%" PRIu64 ",\"objects\":%" PRIu64 ",\"stated_objects\":%" PRIu64
 	       ",\"references\":%zu,\"stated_references\":%" PRIu64 ",\"reached\":%" PRIu64
-	       ",\"lost_roots\":%" PRIu64 ",\"twice\":%" PRIu64 ",\"orphans\":%" PRIu64 ",\"overlapping\":%" PRIu64
-	       ",\"dangling\":%" PRIu64 ",\"bad_slots\":%" PRIu64 ",\"roots\":%zu"
+	       ",\"lost_roots\":%" PRIu64 ",\"twice\":%" PRIu64 ",\"orphans\":%" PRIu64
+	       ",\"overlapping\":%" PRIu64 ",\"dangling\":%" PRIu64 ",\"bad_slots\":%" PRIu64
+	       ",\"roots\":%zu"
 	       ",\"unknown_roots\":%" PRIu64 ",\"roots_without_object\":%" PRIu64
 	       ",\"ephemerons\":%zu,\"loose_ephemerons\":%" PRIu64 "}\n",
 	       snapshot->id, objects, snapshot->objects, graph->n_edges, snapshot->references,
-	       reached, count_lost_roots(graph), twice, orphans, overlapping, dangling, bad_slots, roots->n_roots, unknown,
-	       rootless, graph->n_ephemerons, loose_ephemerons);
+	       reached, count_lost_roots(graph), twice, orphans, overlapping, dangling, bad_slots,
+	       roots->n_roots, unknown, rootless, graph->n_ephemerons, loose_ephemerons);
 }
 
 static void list_unreached(const struct heapshot_reader *reader, const struct graph *graph)
@@ -291,14 +298,15 @@ static void list_unreached(const struct heapshot_reader *reader, const struct gr
 
 int main(int argc, char **argv)
 {
-	struct heapshot_reader_options options = { .size = sizeof(options), .memory_bytes = 1 << 30 };
+	struct heapshot_reader_options options = {.size = sizeof(options), .memory_bytes = 1 << 30};
 	struct heapshot_reader *reader = heapshot_reader_new(&options);
 	const struct heapshot_snapshot *snapshots;
-	struct graph graph = { 0 };
+	struct graph graph = {0};
 	size_t n;
 
 	if (argc < 2 || !reader || heapshot_reader_open_file(reader, argv[1]))
-		die(reader && argc > 1 ? heapshot_reader_error(reader) : "usage: reach FILE [SNAPSHOT]");
+		die(reader && argc > 1 ? heapshot_reader_error(reader)
+				       : "usage: reach FILE [SNAPSHOT]");
 	heapshot_reader_load_names(reader);
 	snapshots = heapshot_reader_snapshots(reader, &n);
 	for (size_t i = 0; i < n; i++) {

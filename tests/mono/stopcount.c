@@ -95,8 +95,9 @@ static void on_gc_event(MonoProfiler *profiler, MonoProfilerGCEvent event, uint3
 static void on_end(MonoProfiler *profiler)
 {
 	char text[128];
-	int length = snprintf(text, sizeof(text), "stopcount: %lu stops, %lu calls, first from %p\n",
-			      n_stops, *n_calls, first_caller);
+	int length =
+		snprintf(text, sizeof(text), "stopcount: %lu stops, %lu calls, first from %p\n",
+			 n_stops, *n_calls, first_caller);
 
 	(void)profiler;
 	if (write(STDERR_FILENO, text, (size_t)length) < 0)
@@ -107,7 +108,8 @@ __attribute__((visibility("default"))) void mono_profiler_init_stopcount(const c
 {
 	MonoProfilerHandle handle = mono_profiler_create(NULL);
 
-	n_calls = mmap(NULL, sizeof(*n_calls), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	n_calls = mmap(NULL, sizeof(*n_calls), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS,
+		       -1, 0);
 	if (n_calls == MAP_FAILED)
 		return;
 	is_selftest = strstr(description, ":selftest") != NULL;

@@ -46,8 +46,8 @@ static int put(struct hs_stream *stream, enum hs_frame_kind kind, size_t bytes)
 {
 	const size_t head = 1 + hs_varint_size(bytes);
 	int error;
-	uint8_t *out = hs_stream_put_raw(stream, kind, 1, HEAPSHOT__RECORD__BODY_MARKER, head + bytes, 0,
-					 &error);
+	uint8_t *out = hs_stream_put_raw(stream, kind, 1, HEAPSHOT__RECORD__BODY_MARKER,
+					 head + bytes, 0, &error);
 
 	if (out == NULL)
 		return error;
@@ -125,7 +125,9 @@ static uint64_t run_child(size_t life, bool can_truncate)
 	if (commit->is_writing) {
 		is_torn = true;
 		if (can_truncate) {
-			cr_expect_eq(hs_sink_truncate(&sink, commit->marks[commit->n % 2].sink_bytes), 0);
+			cr_expect_eq(
+				hs_sink_truncate(&sink, commit->marks[commit->n % 2].sink_bytes),
+				0);
 			is_torn = false;
 		}
 	}

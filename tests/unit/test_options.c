@@ -51,8 +51,8 @@ Test(options, defaults)
 	cr_assert_str_eq(options.output, "%p.hs");
 	cr_assert_str_eq(options.control, "auto");
 	cr_assert_eq(options.when, HS_WHEN_SHUTDOWN | HS_WHEN_TERM);
-	cr_assert_eq(options.events, HS_EVENTS_GC | HS_EVENTS_TYPES | HS_EVENTS_JIT | HS_EVENTS_COUNTERS |
-					     HS_EVENTS_THREADS);
+	cr_assert_eq(options.events, HS_EVENTS_GC | HS_EVENTS_TYPES | HS_EVENTS_JIT |
+					     HS_EVENTS_COUNTERS | HS_EVENTS_THREADS);
 	cr_assert_eq(options.memory_bytes, 3u << 20);
 	cr_assert(!options.every_gcs && !options.every_ms && !options.at_bytes && !options.signal);
 	cr_assert(!options.max_snapshots && !options.max_size_bytes && !options.strings);
@@ -123,9 +123,11 @@ Test(options, good_numbers)
 	for (i = 0; i < N_OF(cases); i++) {
 		const unsigned char *member = (const unsigned char *)&options + cases[i].offset;
 		uint64_t value = 0;
-		cr_assert(parse(&options, cases[i].text, message), "%s: %s", cases[i].text, message);
+		cr_assert(parse(&options, cases[i].text, message), "%s: %s", cases[i].text,
+			  message);
 		memcpy(&value, member, cases[i].size);
-		cr_assert_eq(value, cases[i].value, "%s: %llu", cases[i].text, (unsigned long long)value);
+		cr_assert_eq(value, cases[i].value, "%s: %llu", cases[i].text,
+			     (unsigned long long)value);
 	}
 	cr_assert(parse(&options, "signal=RTMIN+3", message) && options.signal == SIGRTMIN + 3);
 	cr_assert(parse(&options, "", message));
@@ -146,7 +148,8 @@ Test(options, good_texts)
 		{"output=a=b=c", "a=b=c"},
 		{"output=\"a b\"'c'", "\"a b\"'c'"},
 		{"output= a ", " a "},
-		{"output=\xc3\xa4\xe6\x97\xa5\xf0\x9f\x92\xa9", "\xc3\xa4\xe6\x97\xa5\xf0\x9f\x92\xa9"},
+		{"output=\xc3\xa4\xe6\x97\xa5\xf0\x9f\x92\xa9",
+		 "\xc3\xa4\xe6\x97\xa5\xf0\x9f\x92\xa9"},
 		{"output=\xff\xfe", "\xff\xfe"},
 		{"output=|lz4 -d > \"x\\,y\"", "|lz4 -d > \"x,y\""},
 		{"output=#3", "#3"},
@@ -159,7 +162,8 @@ Test(options, good_texts)
 	size_t i;
 
 	for (i = 0; i < N_OF(cases); i++) {
-		cr_assert(parse(&options, cases[i].text, message), "%s: %s", cases[i].text, message);
+		cr_assert(parse(&options, cases[i].text, message), "%s: %s", cases[i].text,
+			  message);
 		cr_assert_str_eq(options.output, cases[i].output);
 	}
 	cr_assert(parse(&options, "control=off", message));
@@ -260,10 +264,11 @@ Test(options, mistakes)
 	size_t i;
 
 	for (i = 0; i < N_OF(cases); i++) {
-		cr_assert(!parse(&options, cases[i].text, message), "%s is accepted", cases[i].text);
+		cr_assert(!parse(&options, cases[i].text, message), "%s is accepted",
+			  cases[i].text);
 		check_message(message, cases[i].text);
-		cr_assert(strstr(message, cases[i].says) && strstr(message, cases[i].says_too), "%s: %s",
-			  cases[i].text, message);
+		cr_assert(strstr(message, cases[i].says) && strstr(message, cases[i].says_too),
+			  "%s: %s", cases[i].text, message);
 	}
 }
 
@@ -273,7 +278,8 @@ Test(options, a_mistake_spoils_only_its_option)
 	struct hs_options options;
 	char message[512], small[24];
 
-	cr_assert(!parse(&options, "output=a.hs,snapshot=gc+gcc,strict,events=none+x,quiet", message));
+	cr_assert(!parse(&options, "output=a.hs,snapshot=gc+gcc,strict,events=none+x,quiet",
+			 message));
 	cr_assert(strstr(message, "'gcc'") != NULL);
 	cr_assert(options.strict && options.quiet);
 	cr_assert_str_eq(options.output, "a.hs");
@@ -297,9 +303,10 @@ Test(options, the_command_line_wins_over_the_environment)
 	char message[512];
 
 	hs_options_init(&options);
-	cr_assert(hs_options_parse(&options, "output=env.hs,snapshot=gc+5s,strings=7,quiet", message,
-				   sizeof message));
-	cr_assert(hs_options_parse(&options, "output=line.hs,snapshot=oom", message, sizeof message));
+	cr_assert(hs_options_parse(&options, "output=env.hs,snapshot=gc+5s,strings=7,quiet",
+				   message, sizeof message));
+	cr_assert(
+		hs_options_parse(&options, "output=line.hs,snapshot=oom", message, sizeof message));
 	cr_assert_str_eq(options.output, "line.hs");
 	cr_assert_eq(options.when, HS_WHEN_OOM);
 	cr_assert_eq(options.strings, 7);
@@ -371,7 +378,8 @@ static void random_options(struct hs_options *options, char *text, size_t size)
 		length += (size_t)snprintf(text + length, size - length, "%s%s", i ? "," : "",
 					   pieces[random_below(N_OF(pieces))]);
 	hs_options_init(options);
-	cr_assert(hs_options_parse(options, text, message, sizeof message), "%s: %s", text, message);
+	cr_assert(hs_options_parse(options, text, message, sizeof message), "%s: %s", text,
+		  message);
 }
 
 /* Members that are off in one may hold rests in the other: only what counts is compared. */
@@ -402,8 +410,8 @@ Test(options, formatted_options_parse_to_the_same)
 		length = hs_options_format(&options, text, sizeof text);
 		cr_assert_eq(length, strlen(text));
 		hs_options_init(&again);
-		cr_assert(hs_options_parse(&again, text, message, sizeof message), "%s -> %s: %s", given,
-			  text, message);
+		cr_assert(hs_options_parse(&again, text, message, sizeof message), "%s -> %s: %s",
+			  given, text, message);
 		cr_assert(is_same(&options, &again), "%s -> %s", given, text);
 		/* A short buffer gets the beginning, and the length stays that of the whole. */
 		size = random_below(length + 2);
@@ -431,8 +439,8 @@ Test(options, help_lists_every_row)
 	cr_assert_eq(hs_options_help(small, sizeof small), length);
 	cr_assert_eq(strlen(small), sizeof small - 1);
 	for (option = hs_option_table; option->name; option++, n++) {
-		snprintf(entry, sizeof entry, "\n  %s%s%s\n", option->name, option->value ? "=" : "",
-			 option->value ? option->value : "");
+		snprintf(entry, sizeof entry, "\n  %s%s%s\n", option->name,
+			 option->value ? "=" : "", option->value ? option->value : "");
 		cr_assert(strstr(text, entry) != NULL, "%s", option->name);
 		cr_assert(strstr(text, option->help) != NULL, "%s", option->name);
 		cr_assert(row_of(option->name) == option, "%s stands twice", option->name);
@@ -466,8 +474,9 @@ Test(options, every_word_of_the_table_is_accepted)
 /* An embedder may write it to a log of lines. */
 Test(options, a_message_is_one_line)
 {
-	static const char *const texts[] = {"out\nput=x", "snapshot=g\rc", "signal=\x1b[2J\n",
-					    "memory=1\n2", "max-size=x\n", "at=\n", "events=a\x7f"};
+	static const char *const texts[] = {"out\nput=x",  "snapshot=g\rc", "signal=\x1b[2J\n",
+					    "memory=1\n2", "max-size=x\n",  "at=\n",
+					    "events=a\x7f"};
 	struct hs_options options;
 	char message[512];
 	const char *c;

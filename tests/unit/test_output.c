@@ -81,7 +81,8 @@ static void put_file(const char *path, const void *data, size_t size)
 
 static void put_recording(const char *path)
 {
-	const struct hs_tag tag = {.version = 1, .kind = HS_FRAME_METADATA, .compressed_bytes = 10, .raw_bytes = 10};
+	const struct hs_tag tag = {
+		.version = 1, .kind = HS_FRAME_METADATA, .compressed_bytes = 10, .raw_bytes = 10};
 	uint8_t data[HS_TAG_BYTES + 10] = {0};
 
 	hs_tag_encode(&tag, data);
@@ -119,7 +120,8 @@ Test(output, percent_signs)
 
 	static const char *const bad[] = {"%q", "a%", "%%%", "%n%n%n", "%1p", "%P", "% p"};
 	for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
-		cr_assert(!hs_output_expand(bad[i], path, sizeof path, message, sizeof message), "%s", bad[i]);
+		cr_assert(!hs_output_expand(bad[i], path, sizeof path, message, sizeof message),
+			  "%s", bad[i]);
 		cr_assert(strstr(message, "%p, %t and %%") != NULL, "%s", message);
 	}
 	/* Exactly as long as fits, and one more; also by what a sign becomes. */
@@ -195,7 +197,8 @@ Test(output, other_files)
 	cr_assert_eq(status.st_mode & 0777, 0600);
 	put_file("empty", "", 0);
 	check_opened("empty", false, "empty");
-	put_file("letter", "Dear Sir or Madam, this is longer than a tag of a recording would be.", 68);
+	put_file("letter", "Dear Sir or Madam, this is longer than a tag of a recording would be.",
+		 68);
 	check_refused("letter", false, "overwrite");
 	put_file("short", "Hi", 2);
 	check_refused("short", false, "not a recording");
@@ -244,7 +247,8 @@ Test(output, what_is_no_file)
 
 Test(output, descriptors_and_commands)
 {
-	static const char *const bad[] = {"#", "#x", "#-1", "#3x", "# 3", "#+3", "#99999999999999999999"};
+	static const char *const bad[] = {
+		"#", "#x", "#-1", "#3x", "# 3", "#+3", "#99999999999999999999"};
 	struct hs_sink sink;
 	char text[32];
 	int fds[2];
@@ -285,7 +289,8 @@ Test(output, closed_standard_descriptors_stay_closed)
 	for (size_t i = 0; i < sizeof outputs / sizeof *outputs; i++) {
 		struct hs_sink sink;
 		bool is_open = open_output(&sink, outputs[i], false);
-		bool are_free = fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0;
+		bool are_free =
+			fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0;
 		int fd = is_open ? sink.fd : -1;
 		if (is_open)
 			hs_sink_close(&sink, 0);

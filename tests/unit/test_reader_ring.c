@@ -94,8 +94,10 @@ static struct ring_image make(uint64_t n_events, bool has_end)
 	struct ring_image image = {.bytes = calloc(1, FILE_BYTES)};
 	const struct hs_ring_storage storage = {
 		.write = image_write, .read = image_read, .data = image.bytes};
-	struct hs_stream_config config = {
-		.id = ID, .frame_bytes = 64 << 10, .tag_flags = HS_TAG_FLAG_RING, .sink = &image.sink};
+	struct hs_stream_config config = {.id = ID,
+					  .frame_bytes = 64 << 10,
+					  .tag_flags = HS_TAG_FLAG_RING,
+					  .sink = &image.sink};
 	Heapshot__FileHeader header = HEAPSHOT__FILE_HEADER__INIT;
 	Heapshot__End end = HEAPSHOT__END__INIT;
 	void *memory = malloc(hs_stream_bytes(64 << 10));
@@ -203,8 +205,8 @@ Test(reader_ring, reads_in_order_with_all_names)
 		cr_assert_eq(seen.open, HEAPSHOT_READ_OK);
 		cr_expect(seen.is_ring && seen.is_in_order && !seen.has_damage);
 		cr_expect_eq(seen.n_loaded, seen.n_frames);
-		cr_expect_eq(seen.n_types, counts[i] < N_TYPES ? seen.n_types : N_TYPES, "%zu types",
-			     seen.n_types);
+		cr_expect_eq(seen.n_types, counts[i] < N_TYPES ? seen.n_types : N_TYPES,
+			     "%zu types", seen.n_types);
 		cr_expect_eq(seen.dropped, image.ring.n_dropped);
 		cr_expect_eq(seen.n_frames + seen.dropped, image.ring.n_frames);
 		if (counts[i] == 0)
@@ -226,7 +228,8 @@ Test(reader_ring, a_missing_end_is_stated)
 	const struct heapshot_issue *issues;
 	size_t n;
 
-	cr_assert_eq(heapshot_reader_open_memory(reader, image.bytes, FILE_BYTES), HEAPSHOT_READ_OK);
+	cr_assert_eq(heapshot_reader_open_memory(reader, image.bytes, FILE_BYTES),
+		     HEAPSHOT_READ_OK);
 	issues = heapshot_reader_issues(reader, &n, NULL);
 	cr_expect_eq(n, 1);
 	cr_expect_eq(issues[0].kind, HEAPSHOT_ISSUE_NO_END);
@@ -285,7 +288,8 @@ Test(reader_ring, a_cut_ring_gives_what_is_left)
 			before = seen.n_loaded;
 		} else {
 			cr_assert(seen.open == HEAPSHOT_READ_NOT_RECORDING ||
-				  seen.open == HEAPSHOT_READ_TRUNCATED, "%zu bytes: %d", size, seen.open);
+					  seen.open == HEAPSHOT_READ_TRUNCATED,
+				  "%zu bytes: %d", size, seen.open);
 			cr_assert_eq(before, 0);
 		}
 		free(copy);

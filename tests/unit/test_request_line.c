@@ -73,12 +73,18 @@ Test(request_line, asks)
 		enum hs_command command;
 		const char *label;
 	} cases[] = {
-		{"take", HS_COMMAND_TAKE, ""},          {"take ", HS_COMMAND_TAKE, ""},
-		{"take a b ", HS_COMMAND_TAKE, "a b "}, {"stats x", HS_COMMAND_STATS, "x"},
-		{"flush", HS_COMMAND_FLUSH, ""},        {"status", HS_COMMAND_STATUS, ""},
-		{"flush /a b", HS_COMMAND_FLUSH, "/a b"}, {"status ", HS_COMMAND_UNKNOWN, ""},
-		{"", HS_COMMAND_UNKNOWN, ""},           {" take", HS_COMMAND_UNKNOWN, ""},
-		{"takes", HS_COMMAND_UNKNOWN, ""},      {"TAKE", HS_COMMAND_UNKNOWN, ""},
+		{"take", HS_COMMAND_TAKE, ""},
+		{"take ", HS_COMMAND_TAKE, ""},
+		{"take a b ", HS_COMMAND_TAKE, "a b "},
+		{"stats x", HS_COMMAND_STATS, "x"},
+		{"flush", HS_COMMAND_FLUSH, ""},
+		{"status", HS_COMMAND_STATUS, ""},
+		{"flush /a b", HS_COMMAND_FLUSH, "/a b"},
+		{"status ", HS_COMMAND_UNKNOWN, ""},
+		{"", HS_COMMAND_UNKNOWN, ""},
+		{" take", HS_COMMAND_UNKNOWN, ""},
+		{"takes", HS_COMMAND_UNKNOWN, ""},
+		{"TAKE", HS_COMMAND_UNKNOWN, ""},
 		{"stat", HS_COMMAND_UNKNOWN, ""},
 	};
 	const char *label;

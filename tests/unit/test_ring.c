@@ -34,7 +34,7 @@ TestSuite(ring, .fini = leak_check);
 struct image {
 	uint8_t bytes[FILE_BYTES];
 	size_t n_writes;
-	size_t fail_at;    /* number of the write that fails, from 1; 0: none */
+	size_t fail_at; /* number of the write that fails, from 1; 0: none */
 	void (*look)(struct image *image, void *data);
 	void *data;
 };
@@ -55,8 +55,8 @@ static int image_write(void *data, uint64_t at, const void *bytes, size_t size)
 			image->look(image, image->data);
 		}
 	} else {
-		cr_assert(size > 8 || (size == 8 && at % 8 == 0), "a write of %zu bytes at %llu", size,
-			  (unsigned long long)at);
+		cr_assert(size > 8 || (size == 8 && at % 8 == 0), "a write of %zu bytes at %llu",
+			  size, (unsigned long long)at);
 	}
 	memcpy(image->bytes + at, bytes, size);
 	if (image->look != NULL)
@@ -100,8 +100,8 @@ static enum hs_frame_kind kind_of(uint64_t seq)
 
 static size_t make_frame(uint8_t *out, size_t room, uint64_t seq, enum hs_frame_kind kind)
 {
-	struct hs_tag tag = {.kind = (uint8_t)kind, .stream = ID, .seq = seq,
-			     .flags = HS_TAG_FLAG_RING};
+	struct hs_tag tag = {
+		.kind = (uint8_t)kind, .stream = ID, .seq = seq, .flags = HS_TAG_FLAG_RING};
 	uint8_t raw[8192];
 	size_t n = hs_frame_compress(out, room, raw, content(raw, seq), &tag);
 
@@ -229,7 +229,8 @@ Test(ring, is_whole_after_each_write)
 
 		expected.n = seq;
 		cr_assert_eq(hs_ring_put(&ring, frame, size), 0);
-		expected.n_kept_names += kind_of(seq) == HS_FRAME_METADATA && ring.n_unkept == unkept;
+		expected.n_kept_names +=
+			kind_of(seq) == HS_FRAME_METADATA && ring.n_unkept == unkept;
 	}
 	/* At the least: retire, three cuts of the body, the body, the commit. */
 	cr_assert_gt(expected.n_looks, 600 * 6);

@@ -57,9 +57,9 @@ Test(tables, area)
 /* Keys of a few bit patterns, so that probes run into each other. */
 static uintptr_t key_of(size_t i)
 {
-	return i % 3 == 0 ? (uintptr_t)(i + 1) << 4 :
-	       i % 3 == 1 ? (uintptr_t)(i + 1) << 32 :
-			    UINTPTR_MAX - i;
+	return i % 3 == 0   ? (uintptr_t)(i + 1) << 4
+	       : i % 3 == 1 ? (uintptr_t)(i + 1) << 32
+			    : UINTPTR_MAX - i;
 }
 
 Test(tables, map)
@@ -94,7 +94,8 @@ Test(tables, map)
 		cr_assert_eq(hs_ptr_map_get(&map, key_of(i)), is_set[i] ? model[i] : 0);
 		if (step % 10000 == 0)
 			for (i = 0; i < N; i++)
-				cr_assert_eq(hs_ptr_map_get(&map, key_of(i)), is_set[i] ? model[i] : 0);
+				cr_assert_eq(hs_ptr_map_get(&map, key_of(i)),
+					     is_set[i] ? model[i] : 0);
 	}
 	hs_ptr_map_clear(&map);
 	for (i = 0; i < N; i++)
@@ -203,7 +204,8 @@ Test(tables, types_are_freed_whole)
 Test(tables, statics)
 {
 	static const uint64_t offsets[] = {16, 0, 64, 8};
-	static const char *const expected[] = {"f1", "f3", "f0", "f0", "f0", "f0", "f0", "f0", "f2", "f2"};
+	static const char *const expected[] = {"f1", "f3", "f0", "f0", "f0",
+					       "f0", "f0", "f0", "f2", "f2"};
 	struct hs_types types = {0};
 	const struct hs_static_field *field;
 	char name[8];
@@ -263,12 +265,14 @@ Test(tables, thread_names)
 	cr_assert_eq(bytes, 0);
 	used = types.text.used;
 	for (int i = 0; i < 1000; i++) {
-		cr_assert(hs_types_name_thread(&types, 77, i % 2 ? "pool" : "ioport", i % 2 ? 4 : 6));
+		cr_assert(
+			hs_types_name_thread(&types, 77, i % 2 ? "pool" : "ioport", i % 2 ? 4 : 6));
 		cr_assert(hs_types_name_thread(&types, 77, "", 0));
 	}
 	cr_assert_eq(types.text.used, used, "names of threads that come and go pile up");
 	cr_assert(hs_types_name_thread(&types, 77, "much longer than that", 21));
-	cr_assert_eq(strncmp(hs_types_thread_name(&types, 77, &bytes), "much longer than that", 21), 0);
+	cr_assert_eq(strncmp(hs_types_thread_name(&types, 77, &bytes), "much longer than that", 21),
+		     0);
 	cr_assert_eq(bytes, 21);
 	cr_assert_eq(strncmp(hs_types_thread_name(&types, 78, &bytes), "main", 4), 0);
 	cr_assert_eq(types.n_names, 2);
@@ -301,8 +305,9 @@ static bool is_right(const struct model_range *model, size_t n, uintptr_t addres
 
 	for (i = 0; i < n; i++)
 		if (model[i].life == 1 && address - model[i].start < model[i].size)
-			return found && found->start == model[i].start && found->kind == model[i].kind &&
-			       !found->ended_gc && slot == (address - model[i].start) / WORD;
+			return found && found->start == model[i].start &&
+			       found->kind == model[i].kind && !found->ended_gc &&
+			       slot == (address - model[i].start) / WORD;
 	for (i = 0; i < n; i++) {
 		if (model[i].life != 2 || address - model[i].start >= model[i].size)
 			continue;
@@ -374,8 +379,8 @@ Test(tables, ranges_against_a_model)
 			for (i = 0; i < 40; i++) {
 				address = 0x100000 - 8 + random_below(PLACES * 0x1000 + 16);
 				found = hs_ranges_find(&ranges, address, &slot);
-				cr_assert(is_right(model, N, address, found, slot), "step %d, %#zx", step,
-					  (size_t)address);
+				cr_assert(is_right(model, N, address, found, slot), "step %d, %#zx",
+					  step, (size_t)address);
 			}
 		}
 	}
@@ -474,7 +479,8 @@ Test(tables, blocks_of_thread_static_fields)
 
 	first[1] = (uintptr_t)second;
 	cr_assert(hs_ranges_add(&ranges, (uintptr_t)first, sizeof first,
-				HEAPSHOT__ROOT_KIND__ROOT_KIND_THREAD_STATIC, 99, "thread statics"));
+				HEAPSHOT__ROOT_KIND__ROOT_KIND_THREAD_STATIC, 99,
+				"thread statics"));
 	/* Of another kind, or too small: what its words hold means nothing. */
 	cr_assert(hs_ranges_add(&ranges, (uintptr_t)third, sizeof third,
 				HEAPSHOT__ROOT_KIND__ROOT_KIND_STATIC, 5, "statics"));

@@ -30,7 +30,9 @@ Test(text, validity)
 		{"\xf0\x90\x80\x80\xf4\x8f\xbf\xbf", "\xf0\x90\x80\x80\xf4\x8f\xbf\xbf"},
 		/* Continuations alone, and leads that are none. */
 		{"\x80", BAD},
-		{"a\xbf" "b", "a" BAD "b"},
+		{"a\xbf"
+		 "b",
+		 "a" BAD "b"},
 		{"\xc0\x80", BAD BAD},
 		{"\xc1\xbf", BAD BAD},
 		{"\xf5\x80\x80\x80", BAD BAD BAD BAD},
@@ -48,7 +50,9 @@ Test(text, validity)
 		{"\xc3", BAD},
 		{"\xe6\x97", BAD BAD},
 		{"\xf0\x9f\x92", BAD BAD BAD},
-		{"\xe6\x97" "a", BAD BAD "a"},
+		{"\xe6\x97"
+		 "a",
+		 BAD BAD "a"},
 		{"\xe6\x97\xe6\x97\xa5", BAD BAD "\xe6\x97\xa5"},
 		{"\xf0\x9f\x92\xc3\xa4", BAD BAD BAD "\xc3\xa4"},
 		{"\xc3\xa4\xa4z", "\xc3\xa4" BAD "z"},
@@ -106,7 +110,8 @@ Test(text, hash_has_the_published_value)
 
 Test(text, cut_in_the_middle)
 {
-	static const char *const characters[] = {"a", "Z", ".", "\xc3\xa4", "\xe6\x97\xa5", "\xf0\x9f\x92\xa9"};
+	static const char *const characters[] = {
+		"a", "Z", ".", "\xc3\xa4", "\xe6\x97\xa5", "\xf0\x9f\x92\xa9"};
 	static char whole[4096], expected[4096];
 
 	random_start("text");
@@ -129,7 +134,8 @@ Test(text, cut_in_the_middle)
 			continue;
 		}
 		expected_bytes = expected_cut(whole, bytes, max, expected);
-		cr_assert_str_eq(text.text, expected, "%zu bytes, at most %zu: %s", bytes, max, text.text);
+		cr_assert_str_eq(text.text, expected, "%zu bytes, at most %zu: %s", bytes, max,
+				 text.text);
 		cr_assert_eq(text.bytes, expected_bytes);
 		cr_assert_leq(text.bytes, max);
 		cr_assert_eq(text.whole_bytes, bytes);
