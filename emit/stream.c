@@ -283,26 +283,6 @@ static uint8_t *append(struct buffer *buffer, size_t record_bytes, uint64_t time
 	return out;
 }
 
-int hs_stream_put(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
-		  Heapshot__Record *record, uint64_t deadline_ns)
-{
-	struct buffer *buffer = &stream->buffers[buffer_index(kind)];
-	size_t size;
-	int error;
-
-	record->time_delta_ns = time_delta(buffer, time_ns);
-	size = heapshot__record__get_packed_size(record);
-	error = make_room(stream, buffer, kind, size, deadline_ns);
-	if (error != 0)
-		return error;
-	if (buffer->used == 0 && record->time_delta_ns != 0) {
-		record->time_delta_ns = 0;
-		size = heapshot__record__get_packed_size(record);
-	}
-	heapshot__record__pack(record, append(buffer, size, time_ns));
-	return 0;
-}
-
 /* Bytes of the Record before its body. */
 static size_t head_bytes(int64_t delta, uint32_t body_tag, size_t body_bytes)
 {
@@ -333,6 +313,25 @@ uint8_t *hs_stream_put_raw(struct hs_stream *stream, enum hs_frame_kind kind, ui
 	}
 	out = hs_varint_put(out, body_tag);
 	return hs_varint_put(out, body_bytes);
+}
+
+/*
+ * The Record around the body is written by hand: generated code would ask each
+ * of its thirty fields, twice, whether it is the one, and events are small.
+ */
+int hs_stream_put(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
+		  const Heapshot__Record *record, uint64_t deadline_ns)
+{
+	/* All members of the body are pointers to messages, at one place. */
+	const ProtobufCMessage *body = &record->frame_start->base;
+	uint8_t *out;
+	int error;
+
+	out = hs_stream_put_raw(stream, kind, time_ns, (uint32_t)record->body_case,
+				protobuf_c_message_get_packed_size(body), deadline_ns, &error);
+	if (out != NULL)
+		protobuf_c_message_pack(body, out);
+	return error;
 }
 
 void hs_stream_set_snapshot(struct hs_stream *stream, uint32_t snapshot)

@@ -48,9 +48,9 @@ struct hs_stream *hs_stream_init(void *memory, const struct hs_stream_config *co
  * another snapshot, flushes what is there first.
  */
 
-/* Appends a record by the generated code.  Sets record->time_delta_ns. */
+/* Appends a record, its body by the generated code; record->time_delta_ns is not looked at. */
 int hs_stream_put(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
-		  Heapshot__Record *record, uint64_t deadline_ns);
+		  const Heapshot__Record *record, uint64_t deadline_ns);
 
 /*
  * Appends a record whose body is written by hand: returns where to write
