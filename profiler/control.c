@@ -21,6 +21,7 @@
 
 /* How long the finalizer thread has to come to a request before this thread collects itself. */
 #define FINALIZER_NS         (500 * HS_NS_PER_MS)
+#define REST_NS              (10 * HS_NS_PER_MS)
 #define COUNTERS_NS          (1 * HS_NS_PER_S)
 #define ATTACHED_STACK_BYTES ((size_t)1 << 20)
 #define TERM_WAIT_NS         (10 * HS_NS_PER_S)
@@ -107,9 +108,11 @@ static void on_timers(void)
 	const uint64_t every_ns = hs_recorder.options.every_ms * HS_NS_PER_MS;
 	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
 
-	if (every_ns && now >= next_timer_ns) {
-		if (next_timer_ns)
-			hs_request_post(HS_TRIGGER_EVERY_TIME);
+	if (every_ns && !next_timer_ns)
+		next_timer_ns = now + every_ns;
+	if (every_ns && now >= next_timer_ns && !hs_request_is_open(HS_TRIGGER_EVERY_TIME) &&
+	    hs_gc_has_rested(now)) {
+		hs_request_post(HS_TRIGGER_EVERY_TIME);
 		next_timer_ns = now + every_ns;
 	}
 	if (now >= next_counters_ns || n_snapshots != n_snapshots_seen) {
@@ -128,7 +131,10 @@ static int timeout_ms(void)
 		return 100;
 	if (hs_request_is_pending())
 		return 0;
-	if (next_timer_ns && next_timer_ns < until)
+	/* One that is overdue waits until the program has rested. */
+	if (next_timer_ns && next_timer_ns <= now)
+		until = now + REST_NS;
+	else if (next_timer_ns && next_timer_ns < until)
 		until = next_timer_ns;
 	return until <= now ? 0 : (int)((until - now) / HS_NS_PER_MS) + 1;
 }

@@ -31,6 +31,8 @@
 
 /* After a natural concurrent collection: at most one snapshot per so many times its duration. */
 #define NATURAL_SHARE 10
+/* For snapshots by the clock: a program with a large heap must get on between two of them. */
+#define TIMER_SHARE 4
 
 static MonoProfilerHandle profiler_handle;
 static bool is_collecting_roots, had_start, is_ours;
@@ -110,6 +112,13 @@ static void take(void)
 	if (!request && !(hs_recorder.options.when & HS_WHEN_GC))
 		return;
 	hs_snapshot_take(&snapshot);
+}
+
+bool hs_gc_has_rested(uint64_t now_ns)
+{
+	const uint64_t end_ns = last_snapshot_end_ns;
+
+	return now_ns >= end_ns && now_ns - end_ns >= TIMER_SHARE * last_snapshot_duration_ns;
 }
 
 void hs_gc_snapshot_ended(uint64_t ns)

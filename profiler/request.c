@@ -18,6 +18,8 @@ enum { FREE, FILLING, PENDING, TAKEN, DONE, LEFT };
 #define N_SLOTS   (HS_N_UNATTENDED + N_WAITERS)
 
 static struct hs_request slots[N_SLOTS];
+/* Beside the slots: each collection looks at all of them, with a cold cache. */
+static _Atomic int states[N_SLOTS];
 
 static const char *const names[HS_N_TRIGGERS] = {
 	[HS_TRIGGER_SHUTDOWN] = "shutdown",
@@ -38,22 +40,27 @@ const char *hs_trigger_name(enum hs_trigger trigger)
 	return names[trigger];
 }
 
+static _Atomic int *state_of(const struct hs_request *request)
+{
+	return &states[request - slots];
+}
+
 static bool change(struct hs_request *request, int from, int to)
 {
-	return atomic_compare_exchange_strong(&request->state, &from, to);
+	return atomic_compare_exchange_strong(state_of(request), &from, to);
 }
 
 /* Asks where nobody has asked yet; false where a snapshot for such a request is being taken. */
 static bool post(struct hs_request *request, enum hs_trigger trigger)
 {
 	if (!change(request, FREE, FILLING))
-		return atomic_load(&request->state) != TAKEN;
+		return atomic_load(state_of(request)) != TAKEN;
 	request->trigger = trigger;
 	request->label[0] = 0;
 	request->is_stats_only = false;
 	atomic_store(&request->is_asked_again, 0);
 	atomic_store(&request->asked_ns, hs_monotonic_ns());
-	atomic_store(&request->state, PENDING);
+	atomic_store(state_of(request), PENDING);
 	return true;
 }
 
@@ -65,7 +72,7 @@ void hs_request_post(enum hs_trigger trigger)
 		return;
 	atomic_store(&request->is_asked_again, 1);
 	/* That snapshot may have ended meanwhile without seeing it: nobody else would then. */
-	if (atomic_load(&request->state) != TAKEN && atomic_exchange(&request->is_asked_again, 0))
+	if (atomic_load(state_of(request)) != TAKEN && atomic_exchange(&request->is_asked_again, 0))
 		post(request, trigger);
 }
 
@@ -91,7 +98,7 @@ static bool fill(struct hs_request *request, enum hs_trigger trigger, const char
 	atomic_store(&request->forked, 0);
 	set_label(request, label);
 	atomic_store(&request->asked_ns, hs_monotonic_ns());
-	atomic_store(&request->state, PENDING);
+	atomic_store(state_of(request), PENDING);
 	return true;
 }
 
@@ -112,7 +119,7 @@ struct hs_request *hs_request_open(enum hs_trigger trigger, const char *label, b
 
 bool hs_request_is_done(const struct hs_request *request)
 {
-	return atomic_load(&((struct hs_request *)(uintptr_t)request)->state) == DONE;
+	return atomic_load(state_of(request)) == DONE;
 }
 
 bool hs_request_is_forked(const struct hs_request *request)
@@ -129,8 +136,13 @@ int64_t hs_request_close(struct hs_request *request)
 	if (change(request, PENDING, FREE) || change(request, TAKEN, LEFT))
 		return forked ? (int64_t)forked : -ETIMEDOUT;
 	result = request->error ? (int64_t)request->error : (int64_t)request->snapshot;
-	atomic_store(&request->state, FREE);
+	atomic_store(state_of(request), FREE);
 	return result;
+}
+
+bool hs_request_is_open(enum hs_trigger trigger)
+{
+	return atomic_load(&states[trigger]) != FREE;
 }
 
 bool hs_request_is_pending(void)
@@ -138,7 +150,7 @@ bool hs_request_is_pending(void)
 	int i;
 
 	for (i = 0; i < N_SLOTS; i++)
-		if (atomic_load(&slots[i].state) == PENDING)
+		if (atomic_load(&states[i]) == PENDING)
 			return true;
 	return false;
 }
@@ -151,7 +163,7 @@ struct hs_request *hs_request_take(void)
 	do {
 		oldest = NULL;
 		for (i = 0; i < N_SLOTS; i++)
-			if (atomic_load(&slots[i].state) == PENDING &&
+			if (atomic_load(&states[i]) == PENDING &&
 			    (!oldest ||
 			     atomic_load(&slots[i].asked_ns) < atomic_load(&oldest->asked_ns)))
 				oldest = &slots[i];
@@ -170,16 +182,16 @@ void hs_request_done(struct hs_request *request, uint32_t snapshot, int error)
 	if (request - slots < HS_N_UNATTENDED) {
 		if (atomic_exchange(&request->is_asked_again, 0) && !error) {
 			atomic_store(&request->asked_ns, hs_monotonic_ns());
-			atomic_store(&request->state, PENDING);
+			atomic_store(state_of(request), PENDING);
 		} else {
-			atomic_store(&request->state, FREE);
+			atomic_store(state_of(request), FREE);
 		}
 		return;
 	}
 	request->snapshot = snapshot;
 	request->error = error;
 	if (!change(request, TAKEN, DONE))
-		atomic_store(&request->state, FREE);
+		atomic_store(state_of(request), FREE);
 }
 
 void hs_request_refuse_all(int error)

@@ -32,7 +32,6 @@ enum hs_trigger {
 };
 
 struct hs_request {
-	_Atomic int state;
 	_Atomic int is_asked_again;
 	enum hs_trigger trigger;
 	bool is_stats_only;
@@ -58,6 +57,8 @@ bool hs_request_is_forked(const struct hs_request *request);
 int64_t hs_request_close(struct hs_request *request);
 
 bool hs_request_is_pending(void);
+/* Whether such a request waits or is served; of triggers that nobody waits for. */
+bool hs_request_is_open(enum hs_trigger trigger);
 
 /* For the collecting thread: the oldest one that waits, or NULL; then what came of it. */
 struct hs_request *hs_request_take(void);

@@ -99,6 +99,16 @@ def at_intervals(directory):
     assert 1 <= len(triggers(path)) <= 4, triggers(path)
 
 
+@test("snapshot=Nms: the program gets on between two snapshots, however long they take")
+def intervals_and_work(directory):
+    path, _ = recorded(directory, "Snapshots.exe idle 2 300000", "snapshot=1ms,fork=never")
+    listed = complete_snapshots(path)
+    assert len(listed) >= 2, listed
+    for one, next_one in zip(listed, listed[1:]):
+        if next_one["trigger"] == "time":
+            assert next_one["time_ns"] - one["time_ns"] >= 4 * one["pause_ns"], (one, next_one)
+
+
 @test("snapshot=A+B, none")
 def several(directory):
     path, _ = recorded(directory, "Snapshots.exe many 3 1000", "snapshot=gc+shutdown")
