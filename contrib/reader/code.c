@@ -271,34 +271,6 @@ static void settle(struct hs_code *code)
 	}
 }
 
-static enum heapshot_read_result read_events(struct heapshot_reader *reader)
-{
-	enum heapshot_read_result result, all = HEAPSHOT_READ_OK;
-	struct heapshot_frame frame;
-	struct heapshot_record record;
-
-	heapshot_reader_rewind(reader, NULL);
-	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
-		if (frame.kind != HEAPSHOT_FRAME_EVENTS)
-			continue;
-		result = heapshot_reader_load_frame(reader, &frame);
-		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) ==
-			       HEAPSHOT_READ_OK) {
-			result = take_record(reader, &record);
-			if (result == HEAPSHOT_READ_DAMAGED) {
-				all = result;
-				result = HEAPSHOT_READ_OK;
-			}
-		}
-		if (result == HEAPSHOT_READ_DAMAGED)
-			all = result;
-		else if (result != HEAPSHOT_READ_END)
-			return result;
-	}
-	return result == HEAPSHOT_READ_END ? all : result;
-}
-
 enum heapshot_read_result heapshot_reader_load_code(struct heapshot_reader *reader,
 						    struct heapshot_code *code)
 {
@@ -311,7 +283,7 @@ enum heapshot_read_result heapshot_reader_load_code(struct heapshot_reader *read
 		if (names != HEAPSHOT_READ_OK && names != HEAPSHOT_READ_DAMAGED)
 			return names;
 		hs_code_free(reader);
-		own->result = read_events(reader);
+		own->result = hs_read_all(reader, HEAPSHOT_FRAME_EVENTS, take_record);
 		if (own->result != HEAPSHOT_READ_OK && own->result != HEAPSHOT_READ_DAMAGED)
 			return own->result;
 		if (own->result == HEAPSHOT_READ_OK)

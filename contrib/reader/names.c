@@ -180,37 +180,17 @@ static void join_assemblies(struct hs_names *names)
 
 enum heapshot_read_result heapshot_reader_load_names(struct heapshot_reader *reader)
 {
-	enum heapshot_read_result result, all = HEAPSHOT_READ_OK;
-	struct heapshot_frame frame;
-	struct heapshot_record record;
+	enum heapshot_read_result result;
 
 	if (reader->names.is_loaded)
 		return reader->names.result;
-	heapshot_reader_rewind(reader, NULL);
-	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
-		if (frame.kind != HEAPSHOT_FRAME_METADATA)
-			continue;
-		result = heapshot_reader_load_frame(reader, &frame);
-		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) ==
-			       HEAPSHOT_READ_OK) {
-			result = take_record(reader, &record);
-			if (result == HEAPSHOT_READ_DAMAGED) {
-				all = result;
-				result = HEAPSHOT_READ_OK;
-			}
-		}
-		if (result == HEAPSHOT_READ_DAMAGED)
-			all = result;
-		else if (result != HEAPSHOT_READ_END)
-			break;
-	}
+	result = hs_read_all(reader, HEAPSHOT_FRAME_METADATA, take_record);
 	join_assemblies(&reader->names);
-	if (result != HEAPSHOT_READ_END)
+	if (result != HEAPSHOT_READ_OK && result != HEAPSHOT_READ_DAMAGED)
 		return result;
 	reader->names.is_loaded = true;
-	reader->names.result = all;
-	return all;
+	reader->names.result = result;
+	return result;
 }
 
 const struct heapshot_type *heapshot_reader_type(const struct heapshot_reader *reader, uint32_t id)

@@ -209,6 +209,15 @@ enum heapshot_read_result hs_scan(struct heapshot_reader *reader);
 /* Notes that the loaded frame has a record that cannot be decoded. */
 enum heapshot_read_result hs_bad_record(struct heapshot_reader *reader, const char *detail);
 
+/*
+ * Gives TAKE each record of the frames of KIND, from the first on.  OK,
+ * DAMAGED when some could not be read, or what ended the pass.
+ */
+enum heapshot_read_result
+hs_read_all(struct heapshot_reader *reader, enum heapshot_frame_kind kind,
+	    enum heapshot_read_result (*take)(struct heapshot_reader *reader,
+					      const struct heapshot_record *record));
+
 void hs_names_free(struct heapshot_reader *reader);
 void hs_totals_free(struct heapshot_reader *reader);
 void hs_roots_free(struct heapshot_reader *reader);

@@ -206,3 +206,34 @@ enum heapshot_read_result heapshot_reader_next_record(struct heapshot_reader *re
 	reader->content.at = reader->content.end;
 	return n == 0 ? HEAPSHOT_READ_END : hs_bad_record(reader, "the record's fields");
 }
+
+enum heapshot_read_result
+hs_read_all(struct heapshot_reader *reader, enum heapshot_frame_kind kind,
+	    enum heapshot_read_result (*take)(struct heapshot_reader *reader,
+					      const struct heapshot_record *record))
+{
+	enum heapshot_read_result result, all = HEAPSHOT_READ_OK;
+	struct heapshot_frame frame;
+	struct heapshot_record record;
+
+	heapshot_reader_rewind(reader, NULL);
+	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
+		if (frame.kind != kind)
+			continue;
+		result = heapshot_reader_load_frame(reader, &frame);
+		while (result == HEAPSHOT_READ_OK &&
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
+			result = take(reader, &record);
+			if (result == HEAPSHOT_READ_DAMAGED) {
+				all = result;
+				result = HEAPSHOT_READ_OK;
+			}
+		}
+		if (result == HEAPSHOT_READ_DAMAGED)
+			all = result;
+		else if (result != HEAPSHOT_READ_END)
+			return result;
+	}
+	return result == HEAPSHOT_READ_END ? all : result;
+}
