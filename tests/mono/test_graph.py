@@ -28,6 +28,12 @@ ZERO = ("twice", "orphans", "overlapping", "dangling", "bad_slots", "roots_witho
 REGISTERS_ONLY = ("Threads.exe allocate 8",)
 
 
+def not_reached(path, lines):
+    """Address, size and type of some objects of the first snapshot that lacks some."""
+    number = next(line["id"] for line in lines if line["reached"] != line["objects"])
+    return "\n".join(run([REACH, path, str(number)]).err.splitlines()[:20])
+
+
 def judge(path, least, n_threads=0):
     result = run([REACH, path])
     assert result.status == 0, result.err
@@ -42,7 +48,8 @@ def judge(path, least, n_threads=0):
         assert line["lost_roots"] <= n_threads, "snapshot %d: %d of %d objects are reached, %d roots are missing" % (
             line["id"], line["reached"], line["objects"], line["lost_roots"])
     whole = sum(line["reached"] == line["objects"] for line in lines)
-    assert whole * 10 >= len(lines) * (5 if n_threads else 10), "%d of %d snapshots are whole" % (whole, len(lines))
+    assert whole * 10 >= len(lines) * (5 if n_threads else 10), "%d of %d snapshots are whole\n%s" % (
+        whole, len(lines), not_reached(path, lines))
     for line in lines:
         # A thread that just attaches may be scanned before its stack is announced.
         allowed = max(line["roots"] / 10000, 2 * n_threads)
