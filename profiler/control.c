@@ -96,7 +96,8 @@ static void on_term(void)
 	const uint64_t end = hs_monotonic_ns() + TERM_WAIT_NS;
 
 	hs_request_post(HS_TRIGGER_TERM);
-	while (is_running() && hs_request_is_pending() && hs_monotonic_ns() < end)
+	/* Until it is served: one that is only being taken up would find the recording ended. */
+	while (is_running() && hs_request_is_open(HS_TRIGGER_TERM) && hs_monotonic_ns() < end)
 		drive();
 	hs_recorder_end(HEAPSHOT__END_REASON__END_REASON_SIGNAL);
 	hs_signals_raise_term();
