@@ -122,7 +122,9 @@ struct hs_ring_piece {
 	uint64_t at;    /* in the file */
 	uint64_t start; /* in what is read */
 	uint32_t bytes; /* tag and frame */
-	bool is_name;   /* metadata, which outlives what goes round */
+	uint32_t raw_bytes;
+	uint16_t tag_bytes;
+	bool is_name; /* metadata, which outlives what goes round */
 };
 struct hs_ring_view {
 	bool is_on;
@@ -203,8 +205,22 @@ enum heapshot_read_result hs_frame_find(struct heapshot_reader *reader, uint64_t
 enum heapshot_read_result hs_ring_open(struct heapshot_reader *reader);
 void hs_ring_close(struct heapshot_reader *reader);
 
+/* Leaves of pieces that overlap in the file one: the intact one, else the later written. */
+enum heapshot_read_result hs_ring_part(struct heapshot_reader *reader);
+/* Places the pieces one behind the other by their numbers; returns their bytes. */
+uint64_t hs_ring_arrange(struct hs_ring_view *ring);
+/* A heapshot_read_at of the arranged pieces; USER_DATA is the struct hs_ring_view. */
+heapshot_read_at hs_ring_read;
+
 /* Reads the tags of the whole file, the header, and begins and ends of snapshots. */
 enum heapshot_read_result hs_scan(struct heapshot_reader *reader);
+
+/*
+ * Reads and decompresses FRAME into the reader's content.  *wrong says what is
+ * not as the tag states, or is NULL.
+ */
+enum heapshot_read_result hs_frame_decode(struct heapshot_reader *reader,
+					  const struct heapshot_frame *frame, const char **wrong);
 
 /* Notes that the loaded frame has a record that cannot be decoded. */
 enum heapshot_read_result hs_bad_record(struct heapshot_reader *reader, const char *detail);

@@ -148,18 +148,31 @@ static int next_record(struct hs_content *content, struct heapshot_record *recor
 	return got < 0 ? -1 : 1;
 }
 
-enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *reader,
-						     const struct heapshot_frame *frame)
+/* What is wrong with the FrameStart of the decompressed frame, or NULL. */
+static const char *check_start(struct heapshot_reader *reader, const struct heapshot_frame *frame)
 {
-	struct hs_content *content = &reader->content;
 	struct heapshot_record record;
 	Heapshot__FrameStart *start;
-	const char *wrong;
+	const char *wrong = NULL;
+
+	if (next_record(&reader->content, &record) <= 0 || record.field != 1)
+		return "its first record is no FrameStart";
+	start = heapshot__frame_start__unpack(NULL, record.body_bytes, record.body);
+	if (start == NULL)
+		return "its FrameStart cannot be decoded";
+	if (start->stream != reader->summary.stream || start->seq != frame->seq)
+		wrong = "its FrameStart is that of another frame";
+	reader->content.time_ns = start->time_ns;
+	heapshot__frame_start__free_unpacked(start, NULL);
+	return wrong;
+}
+
+enum heapshot_read_result hs_frame_decode(struct heapshot_reader *reader,
+					  const struct heapshot_frame *frame, const char **wrong)
+{
+	struct hs_content *content = &reader->content;
 	ssize_t n;
 
-	if (!reader->is_open || frame->raw_bytes > HS_FRAME_RAW_MAX ||
-	    frame->compressed_bytes > HS_FRAME_COMPRESSED_MAX)
-		return hs_fail(reader, HEAPSHOT_READ_MISUSE, "not a frame of this recording");
 	*content = (struct hs_content){.frame = *frame, .time_ns = frame->time_ns};
 	if (!prepare(reader, frame))
 		return hs_fail_memory(reader);
@@ -167,30 +180,31 @@ enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *rea
 			   frame->compressed_bytes);
 	if (n < 0)
 		return hs_fail_io(reader, (int)-n);
-	if ((size_t)n < frame->compressed_bytes)
-		return bad_frame(reader, frame, "the file became shorter");
-	wrong = decompress(reader, frame);
-	if (wrong != NULL)
-		return bad_frame(reader, frame, wrong);
-
+	*wrong = (size_t)n < frame->compressed_bytes ? "the file became shorter"
+						      : decompress(reader, frame);
+	if (*wrong != NULL)
+		return HEAPSHOT_READ_OK;
 	content->at = reader->raw.data;
 	content->end = reader->raw.data + frame->raw_bytes;
-	if (next_record(content, &record) <= 0 || record.field != 1)
-		wrong = "its first record is no FrameStart";
-	else if ((start = heapshot__frame_start__unpack(NULL, record.body_bytes, record.body)) ==
-		 NULL)
-		wrong = "its FrameStart cannot be decoded";
-	else {
-		if (start->stream != reader->summary.stream || start->seq != frame->seq)
-			wrong = "its FrameStart is that of another frame";
-		content->time_ns = start->time_ns;
-		heapshot__frame_start__free_unpacked(start, NULL);
-	}
-	if (wrong != NULL) {
+	*wrong = check_start(reader, frame);
+	if (*wrong != NULL)
 		content->at = content->end;
-		return bad_frame(reader, frame, wrong);
-	}
 	return HEAPSHOT_READ_OK;
+}
+
+enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *reader,
+						     const struct heapshot_frame *frame)
+{
+	enum heapshot_read_result result;
+	const char *wrong;
+
+	if (!reader->is_open || frame->raw_bytes > HS_FRAME_RAW_MAX ||
+	    frame->compressed_bytes > HS_FRAME_COMPRESSED_MAX)
+		return hs_fail(reader, HEAPSHOT_READ_MISUSE, "not a frame of this recording");
+	result = hs_frame_decode(reader, frame, &wrong);
+	if (result != HEAPSHOT_READ_OK)
+		return result;
+	return wrong == NULL ? HEAPSHOT_READ_OK : bad_frame(reader, frame, wrong);
 }
 
 enum heapshot_read_result heapshot_reader_next_record(struct heapshot_reader *reader,

@@ -14,78 +14,6 @@
 /* Bytes in front of the first tag that a ring may have lost its header in. */
 #define LOST_HEADER_BYTES (2 * HS_RING_HEADER_BYTES)
 
-static ssize_t read_pieces(void *user_data, uint64_t offset, void *buffer, size_t size)
-{
-	const struct hs_ring_view *ring = user_data;
-	size_t low = 0, high = ring->n, done = 0;
-
-	/* The last piece that starts at or before OFFSET. */
-	while (high - low > 1) {
-		const size_t middle = low + (high - low) / 2;
-
-		if (ring->pieces[middle].start <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	for (; low < ring->n && done < size; low++) {
-		const struct hs_ring_piece *piece = &ring->pieces[low];
-		const uint64_t skip = offset + done - piece->start;
-		size_t want = size - done;
-		ssize_t n;
-
-		if (skip >= piece->bytes)
-			break;
-		if (want > piece->bytes - skip)
-			want = (size_t)(piece->bytes - skip);
-		n = hs_source_read(&ring->file, piece->at + skip, (char *)buffer + done, want);
-		if (n < 0)
-			return n;
-		done += (size_t)n;
-		if ((size_t)n < want)
-			break;
-	}
-	return (ssize_t)done;
-}
-
-static void sift(struct hs_ring_piece *pieces, size_t root, size_t n)
-{
-	for (;;) {
-		size_t child = 2 * root + 1;
-		struct hs_ring_piece swap;
-
-		if (child >= n)
-			return;
-		if (child + 1 < n && (pieces[child + 1].seq > pieces[child].seq ||
-				      (pieces[child + 1].seq == pieces[child].seq &&
-				       pieces[child + 1].at > pieces[child].at)))
-			child++;
-		if (pieces[root].seq > pieces[child].seq ||
-		    (pieces[root].seq == pieces[child].seq && pieces[root].at >= pieces[child].at))
-			return;
-		swap = pieces[root];
-		pieces[root] = pieces[child];
-		pieces[child] = swap;
-		root = child;
-	}
-}
-
-/* A heap sort: qsort may take as much memory again, uncounted. */
-static void sort(struct hs_ring_piece *pieces, size_t n)
-{
-	size_t i;
-
-	for (i = n / 2; i > 0; i--)
-		sift(pieces, i - 1, n);
-	for (i = n; i > 1; i--) {
-		struct hs_ring_piece swap = pieces[0];
-
-		pieces[0] = pieces[i - 1];
-		pieces[i - 1] = swap;
-		sift(pieces, 0, i - 1);
-	}
-}
-
 static enum heapshot_read_result add(struct heapshot_reader *reader, uint64_t at,
 				     const struct hs_tag *tag, size_t length)
 {
@@ -98,6 +26,8 @@ static enum heapshot_read_result add(struct heapshot_reader *reader, uint64_t at
 		.seq = tag->seq,
 		.at = at,
 		.bytes = (uint32_t)length + tag->compressed_bytes,
+		.raw_bytes = tag->raw_bytes,
+		.tag_bytes = (uint16_t)length,
 		.is_name = tag->kind == HS_FRAME_METADATA,
 	};
 	reader->has_stream = true;
@@ -158,24 +88,6 @@ static enum heapshot_read_result collect(struct heapshot_reader *reader, uint64_
 		at = found;
 	}
 	return result;
-}
-
-/* Places them one behind the other; of two with one number the first stays. */
-static uint64_t arrange(struct hs_ring_view *ring)
-{
-	uint64_t start = 0;
-	size_t i, n = 0;
-
-	sort(ring->pieces, ring->n);
-	for (i = 0; i < ring->n; i++) {
-		if (n > 0 && ring->pieces[n - 1].seq == ring->pieces[i].seq)
-			continue;
-		ring->pieces[n] = ring->pieces[i];
-		ring->pieces[n].start = start;
-		start += ring->pieces[n++].bytes;
-	}
-	ring->n = n;
-	return start;
 }
 
 /* Whether a frame is missing behind the first one that goes round, which no ring drops. */
@@ -270,14 +182,16 @@ enum heapshot_read_result hs_ring_open(struct heapshot_reader *reader)
 	if (ring->n == 0)
 		return hs_fail(reader, HEAPSHOT_READ_TRUNCATED,
 			       "a ring without a whole frame in it");
-	size = arrange(ring);
+	size = hs_ring_arrange(ring);
 	if (is_broken || has_gap(ring)) {
 		const size_t n_before = ring->n;
 
 		result = search(reader);
+		if (result == HEAPSHOT_READ_OK)
+			result = hs_ring_part(reader);
 		if (result != HEAPSHOT_READ_OK)
 			return result;
-		size = arrange(ring);
+		size = hs_ring_arrange(ring);
 		if (ring->n > n_before && !is_broken)
 			note(reader, HS_RING_HEADER_BYTES, 8);
 	}
@@ -285,7 +199,7 @@ enum heapshot_read_result hs_ring_open(struct heapshot_reader *reader)
 	/* Sources of our own point to themselves. */
 	if (ring->file.user_data == &reader->source)
 		ring->file.user_data = &ring->file;
-	hs_source_open_callback(&reader->source, read_pieces, ring, size);
+	hs_source_open_callback(&reader->source, hs_ring_read, ring, size);
 	ring->is_on = reader->summary.is_ring = true;
 	return HEAPSHOT_READ_OK;
 }

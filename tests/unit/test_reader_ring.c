@@ -298,6 +298,48 @@ Test(reader_ring, a_cut_ring_gives_what_is_left)
 	free(image.bytes);
 }
 
+/*
+ * A tag of a frame that was given up, and whose place others took: nothing else
+ * is lost, and what is read is no longer than the file.
+ */
+Test(reader_ring, frames_that_overlap_cost_no_other)
+{
+	struct ring_image image = make(2000, true);
+	const struct seen whole = read_ring(image.bytes, FILE_BYTES);
+	uint8_t *copy = malloc(FILE_BYTES);
+	size_t at;
+
+	for (at = HS_RING_HEADER_BYTES + 128; at + 64 < FILE_BYTES; at += 40) {
+		struct hs_tag tag = {.version = 1, .kind = HS_FRAME_EVENTS, .stream = ID};
+		struct heapshot_reader *reader = heapshot_reader_new(NULL);
+		struct heapshot_frame frame;
+		struct seen seen;
+
+		tag.seq = at % 3 == 0 ? 1u << 30 : at;
+		tag.raw_bytes = 60000;
+		tag.compressed_bytes = (uint32_t)(FILE_BYTES - at - 56);
+		memcpy(copy, image.bytes, FILE_BYTES);
+		/* The chain breaks at its first tag, so that tags are searched. */
+		copy[HS_RING_HEADER_BYTES + 20] ^= 1;
+		hs_tag_encode(&tag, copy + at);
+		seen = read_ring(copy, FILE_BYTES);
+		cr_assert_eq(seen.open, HEAPSHOT_READ_OK, "tag at %zu", at);
+		cr_assert(seen.is_in_order, "tag at %zu", at);
+		/* The first frame, and the two that the tag's own bytes may lie in. */
+		cr_assert_geq(seen.n_loaded + 3, whole.n_loaded, "tag at %zu: %zu of %zu", at,
+			      seen.n_loaded, whole.n_loaded);
+
+		cr_assert_eq(heapshot_reader_open_memory(reader, copy, FILE_BYTES),
+			     HEAPSHOT_READ_OK);
+		while (heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK)
+			cr_assert_leq(frame.body_offset + frame.compressed_bytes, FILE_BYTES,
+				      "tag at %zu", at);
+		heapshot_reader_free(reader);
+	}
+	free(copy);
+	free(image.bytes);
+}
+
 /* A file of nothing but tags: as many pieces as can be, and no more memory than was allowed. */
 Test(reader_ring, memory_is_bounded)
 {
