@@ -181,7 +181,7 @@ enum heapshot_read_result hs_frame_decode(struct heapshot_reader *reader,
 	if (n < 0)
 		return hs_fail_io(reader, (int)-n);
 	*wrong = (size_t)n < frame->compressed_bytes ? "the file became shorter"
-						      : decompress(reader, frame);
+						     : decompress(reader, frame);
 	if (*wrong != NULL)
 		return HEAPSHOT_READ_OK;
 	content->at = reader->raw.data;
