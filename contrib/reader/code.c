@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "contrib/reader/reader.h"
+#include "contrib/reader/take.h"
 
 const char *heapshot_jit_tier_name(uint32_t tier)
 {
@@ -215,31 +216,18 @@ static bool take_loss(struct heapshot_reader *reader, const Heapshot__Loss *from
 	return true;
 }
 
-/* Unpacks a body by the generated code, gives it to TAKE, frees it. */
-#define TAKE(message, take)                                                                        \
-	do {                                                                                       \
-		void *unpacked =                                                                   \
-			heapshot__##message##__unpack(NULL, record->body_bytes, record->body);     \
-		bool has_memory;                                                                   \
-		if (unpacked == NULL)                                                              \
-			return hs_bad_record(reader, #message);                                    \
-		has_memory = take(reader, unpacked, record->time_ns);                              \
-		heapshot__##message##__free_unpacked(unpacked, NULL);                              \
-		return has_memory ? HEAPSHOT_READ_OK : hs_fail_memory(reader);                     \
-	} while (0)
-
 static enum heapshot_read_result take_record(struct heapshot_reader *reader,
 					     const struct heapshot_record *record)
 {
 	switch (record->field) {
 	case HEAPSHOT__RECORD__BODY_JIT_CHUNK:
-		TAKE(jit_chunk, take_chunk);
+		HS_TAKE(jit_chunk, take_chunk(reader, unpacked, record->time_ns));
 	case HEAPSHOT__RECORD__BODY_JIT_METHOD:
-		TAKE(jit_method, take_method);
+		HS_TAKE(jit_method, take_method(reader, unpacked, record->time_ns));
 	case HEAPSHOT__RECORD__BODY_CODE_BUFFER:
-		TAKE(code_buffer, take_buffer);
+		HS_TAKE(code_buffer, take_buffer(reader, unpacked, record->time_ns));
 	case HEAPSHOT__RECORD__BODY_LOSS:
-		TAKE(loss, take_loss);
+		HS_TAKE(loss, take_loss(reader, unpacked, record->time_ns));
 	case HEAPSHOT__RECORD__BODY_METHOD_CODE:
 		reader->code.has_bodies = true;
 		return HEAPSHOT_READ_OK;

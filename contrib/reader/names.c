@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "contrib/reader/reader.h"
+#include "contrib/reader/take.h"
 
 void hs_names_free(struct heapshot_reader *reader)
 {
@@ -136,31 +137,18 @@ static bool take_thread(struct heapshot_reader *reader, const Heapshot__Thread *
 	return thread->name != NULL;
 }
 
-/* Unpacks a body by the generated code, gives it to TAKE, frees it. */
-#define TAKE(message, take)                                                                        \
-	do {                                                                                       \
-		void *unpacked =                                                                   \
-			heapshot__##message##__unpack(NULL, record->body_bytes, record->body);     \
-		bool has_memory;                                                                   \
-		if (unpacked == NULL)                                                              \
-			return hs_bad_record(reader, #message);                                    \
-		has_memory = take(reader, unpacked);                                               \
-		heapshot__##message##__free_unpacked(unpacked, NULL);                              \
-		return has_memory ? HEAPSHOT_READ_OK : hs_fail_memory(reader);                     \
-	} while (0)
-
 static enum heapshot_read_result take_record(struct heapshot_reader *reader,
 					     const struct heapshot_record *record)
 {
 	switch (record->field) {
 	case HEAPSHOT__RECORD__BODY_TYPE:
-		TAKE(type, take_type);
+		HS_TAKE(type, take_type(reader, unpacked));
 	case HEAPSHOT__RECORD__BODY_IMAGE:
-		TAKE(image, take_image);
+		HS_TAKE(image, take_image(reader, unpacked));
 	case HEAPSHOT__RECORD__BODY_DOMAIN:
-		TAKE(domain, take_domain);
+		HS_TAKE(domain, take_domain(reader, unpacked));
 	case HEAPSHOT__RECORD__BODY_THREAD:
-		TAKE(thread, take_thread);
+		HS_TAKE(thread, take_thread(reader, unpacked));
 	default:
 		return HEAPSHOT_READ_OK;
 	}
