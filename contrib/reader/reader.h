@@ -234,6 +234,22 @@ hs_read_all(struct heapshot_reader *reader, enum heapshot_frame_kind kind,
 	    enum heapshot_read_result (*take)(struct heapshot_reader *reader,
 					      const struct heapshot_record *record));
 
+/*
+ * Gives TAKE each record of the body of SNAPSHOT.  What cannot be read is passed
+ * over and sets *is_damaged, as does a TAKE that returns DAMAGED.
+ */
+enum heapshot_read_result hs_read_body(
+	struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot,
+	enum heapshot_read_result (*take)(void *user_data, const struct heapshot_record *record),
+	void *user_data, bool *is_damaged);
+
+/* Adds the roots of a root batch, and their sources, to READER's table of them. */
+enum heapshot_read_result hs_roots_add(struct heapshot_reader *reader,
+				       const struct heapshot_record *record);
+/* In the order of object and address. */
+void hs_roots_sort(struct hs_root_table *table);
+void hs_root_table_free(struct hs_memory *memory, struct hs_root_table *table);
+
 void hs_names_free(struct heapshot_reader *reader);
 void hs_totals_free(struct heapshot_reader *reader);
 void hs_roots_free(struct heapshot_reader *reader);

@@ -251,3 +251,34 @@ hs_read_all(struct heapshot_reader *reader, enum heapshot_frame_kind kind,
 	}
 	return result == HEAPSHOT_READ_END ? all : result;
 }
+
+enum heapshot_read_result hs_read_body(
+	struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot,
+	enum heapshot_read_result (*take)(void *user_data, const struct heapshot_record *record),
+	void *user_data, bool *is_damaged)
+{
+	enum heapshot_read_result result;
+	struct heapshot_frame frame;
+	struct heapshot_record record;
+
+	heapshot_reader_rewind(reader, snapshot);
+	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
+		if (!hs_is_body(&frame, snapshot))
+			continue;
+		result = heapshot_reader_load_frame(reader, &frame);
+		while (result == HEAPSHOT_READ_OK &&
+		       (result = heapshot_reader_next_record(reader, &record)) ==
+			       HEAPSHOT_READ_OK) {
+			result = take(user_data, &record);
+			if (result == HEAPSHOT_READ_DAMAGED) {
+				*is_damaged = true;
+				result = HEAPSHOT_READ_OK;
+			}
+		}
+		if (result == HEAPSHOT_READ_DAMAGED)
+			*is_damaged = true;
+		else if (result != HEAPSHOT_READ_END)
+			return result;
+	}
+	return result == HEAPSHOT_READ_END ? HEAPSHOT_READ_OK : result;
+}

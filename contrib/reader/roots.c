@@ -24,11 +24,8 @@ static inline size_t filter_bit(uint64_t address)
 	return (size_t)((address * 0x9E3779B97F4A7C15ull) >> (64 - FILTER_BITS_LOG));
 }
 
-void hs_roots_free(struct heapshot_reader *reader)
+void hs_root_table_free(struct hs_memory *memory, struct hs_root_table *table)
 {
-	struct hs_memory *memory = &reader->memory;
-	struct hs_root_table *table = &reader->roots;
-
 	hs_memory_release(memory, table->roots, table->room_roots * sizeof(*table->roots));
 	hs_memory_release(memory, table->sources, table->room_sources * sizeof(*table->sources));
 	hs_memory_release(memory, table->encoded, table->room_encoded * sizeof(*table->encoded));
@@ -37,6 +34,11 @@ void hs_roots_free(struct heapshot_reader *reader)
 	hs_memory_release(memory, table->filter, FILTER_BYTES);
 	hs_arena_free(memory, &table->arena);
 	*table = (struct hs_root_table){0};
+}
+
+void hs_roots_free(struct heapshot_reader *reader)
+{
+	hs_root_table_free(&reader->memory, &reader->roots);
 }
 
 static uint64_t hash_bytes(const struct hs_slice *slice)
@@ -142,8 +144,8 @@ static enum heapshot_read_result get_batch_sources(struct heapshot_reader *reade
 				       : hs_bad_record(reader, "sources of a root batch");
 }
 
-static enum heapshot_read_result add_batch(struct heapshot_reader *reader,
-					   const struct heapshot_record *record)
+enum heapshot_read_result hs_roots_add(struct heapshot_reader *reader,
+				       const struct heapshot_record *record)
 {
 	struct hs_root_table *table = &reader->roots;
 	struct hs_root_decoder decoder;
@@ -196,9 +198,10 @@ static void sift_down(struct heapshot_root *roots, size_t at, size_t n)
 }
 
 /* A heap sort, since qsort may take as much memory again, uncounted. */
-static void sort_roots(struct heapshot_root *roots, size_t n)
+void hs_roots_sort(struct hs_root_table *table)
 {
-	size_t i;
+	struct heapshot_root *roots = table->roots;
+	size_t n = table->n_roots, i;
 
 	for (i = n / 2; i > 0; i--)
 		sift_down(roots, i - 1, n);
@@ -219,7 +222,7 @@ static bool prepare_search(struct heapshot_reader *reader)
 	table->filter = hs_memory_grow(&reader->memory, NULL, 0, FILTER_BYTES);
 	if (table->filter == NULL)
 		return false;
-	sort_roots(table->roots, table->n_roots);
+	hs_roots_sort(table);
 	for (i = 0; i < table->n_roots; i++) {
 		size_t bit = filter_bit(table->roots[i].object);
 
@@ -267,38 +270,16 @@ static enum heapshot_read_result resolve_batch(struct heapshot_reader *reader,
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(reader, error);
 }
 
-/* One pass over the bodies, TAKE for each record of kind FIELD. */
-static enum heapshot_read_result
-pass(struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot, uint32_t field,
-     enum heapshot_read_result (*take)(struct heapshot_reader *, const struct heapshot_record *),
-     bool *is_damaged)
+static enum heapshot_read_result take_roots(void *reader, const struct heapshot_record *record)
 {
-	enum heapshot_read_result result;
-	struct heapshot_frame frame;
-	struct heapshot_record record;
+	return record->field == HEAPSHOT__RECORD__BODY_ROOT_BATCH ? hs_roots_add(reader, record)
+								  : HEAPSHOT_READ_OK;
+}
 
-	heapshot_reader_rewind(reader, snapshot);
-	while ((result = heapshot_reader_next_frame(reader, &frame)) == HEAPSHOT_READ_OK) {
-		if (!hs_is_body(&frame, snapshot))
-			continue;
-		result = heapshot_reader_load_frame(reader, &frame);
-		while (result == HEAPSHOT_READ_OK &&
-		       (result = heapshot_reader_next_record(reader, &record)) ==
-			       HEAPSHOT_READ_OK) {
-			if (record.field != field)
-				continue;
-			result = take(reader, &record);
-			if (result == HEAPSHOT_READ_DAMAGED) {
-				*is_damaged = true;
-				result = HEAPSHOT_READ_OK;
-			}
-		}
-		if (result == HEAPSHOT_READ_DAMAGED)
-			*is_damaged = true;
-		else if (result != HEAPSHOT_READ_END)
-			return result;
-	}
-	return result == HEAPSHOT_READ_END ? HEAPSHOT_READ_OK : result;
+static enum heapshot_read_result take_objects(void *reader, const struct heapshot_record *record)
+{
+	return record->field == HEAPSHOT__RECORD__BODY_OBJECT_BATCH ? resolve_batch(reader, record)
+								    : HEAPSHOT_READ_OK;
 }
 
 enum heapshot_read_result heapshot_reader_roots(struct heapshot_reader *reader,
@@ -311,12 +292,11 @@ enum heapshot_read_result heapshot_reader_roots(struct heapshot_reader *reader,
 
 	*roots = (struct heapshot_roots){0};
 	hs_roots_free(reader);
-	result = pass(reader, snapshot, HEAPSHOT__RECORD__BODY_ROOT_BATCH, add_batch, &is_damaged);
+	result = hs_read_body(reader, snapshot, take_roots, reader, &is_damaged);
 	if (result == HEAPSHOT_READ_OK && !prepare_search(reader))
 		result = hs_fail_memory(reader);
 	if (result == HEAPSHOT_READ_OK && table->n_roots > 0)
-		result = pass(reader, snapshot, HEAPSHOT__RECORD__BODY_OBJECT_BATCH, resolve_batch,
-			      &is_damaged);
+		result = hs_read_body(reader, snapshot, take_objects, reader, &is_damaged);
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	*roots = (struct heapshot_roots){

@@ -124,7 +124,7 @@ void synthetic_close(struct synthetic_writer *writer, bool has_end, const char *
 	free(writer->root_memory);
 }
 
-static void flush_batch(struct synthetic_writer *writer)
+void synthetic_flush_batch(struct synthetic_writer *writer)
 {
 	int error;
 	size_t bytes;
@@ -142,10 +142,10 @@ static void flush_batch(struct synthetic_writer *writer)
 	hs_batch_begin(writer->batch, writer->id, 1);
 }
 
-static void put_row(struct synthetic_writer *writer, const struct hs_row *row)
+void synthetic_put_row(struct synthetic_writer *writer, const struct hs_row *row)
 {
 	if (!hs_batch_add(writer->batch, row, &writer->hints[row->type])) {
-		flush_batch(writer);
+		synthetic_flush_batch(writer);
 		if (!hs_batch_add(writer->batch, row, &writer->hints[row->type]))
 			abort();
 	}
@@ -177,7 +177,7 @@ void synthetic_put_object(struct synthetic_writer *writer, uint32_t type, uint64
 		.refs = first != 0 ? refs : refs + 1,
 	};
 
-	put_row(writer, &row);
+	synthetic_put_row(writer, &row);
 }
 
 /* One array of N references to the N_NODES nodes in turn, told in calls of 128
@@ -206,7 +206,7 @@ static void put_array(struct synthetic_writer *writer, uint64_t address, uint32_
 			offsets[i] = 32 + 8 * (uintptr_t)(done + i);
 			refs[i] = (void *)(uintptr_t)(NODES + (done + i) % n_nodes * 32);
 		}
-		put_row(writer, &row);
+		synthetic_put_row(writer, &row);
 		done += row.n_refs;
 		row.is_continuation = true;
 		row.size = row.slot_size = 0;
@@ -249,25 +249,27 @@ void synthetic_flush_roots(struct synthetic_writer *writer)
 	writer->end.root_batches++;
 }
 
-static void put_ephemerons(struct synthetic_writer *writer)
+void synthetic_put_ephemerons(struct synthetic_writer *writer,
+			      const struct hs_decoded_ephemeron *edges, size_t n)
 {
-	static uint8_t memory[4096];
+	static uint8_t memory[64 << 10];
 	struct hs_ephemeron_encoder encoder;
-	size_t bytes;
+	size_t bytes, i;
 	uint8_t *out;
 	int error;
 
 	hs_ephemeron_encoder_init(&encoder, memory, sizeof(memory), 8);
 	hs_ephemeron_begin(&encoder, writer->id);
-	hs_ephemeron_add(&encoder, ARRAY, NODES, NODES + 32);
-	hs_ephemeron_add(&encoder, ARRAY, NODES + 32, NODES + 64);
+	for (i = 0; i < n; i++)
+		if (!hs_ephemeron_add(&encoder, edges[i].table, edges[i].key, edges[i].value))
+			abort();
 	bytes = hs_ephemeron_bytes(&encoder);
 	out = hs_stream_put_raw(writer->stream, HS_FRAME_SNAPSHOT_BODY, writer->time_ns += MOMENT,
 				HEAPSHOT__RECORD__BODY_EPHEMERON_BATCH, bytes, 0, &error);
 	if (out == NULL || hs_ephemeron_finish(&encoder, out) != bytes)
 		abort();
 	writer->end.ephemeron_batches++;
-	writer->end.ephemeron_edges += 2;
+	writer->end.ephemeron_edges += n;
 }
 
 void synthetic_begin_snapshot(struct synthetic_writer *writer, const char *label,
@@ -294,7 +296,7 @@ void synthetic_begin_snapshot(struct synthetic_writer *writer, const char *label
 
 void synthetic_end_snapshot(struct synthetic_writer *writer)
 {
-	flush_batch(writer);
+	synthetic_flush_batch(writer);
 	hs_stream_flush(writer->stream, HS_FRAME_SNAPSHOT_BODY, 0);
 	writer->end.n_roots_by_kind = 19;
 	writer->end.roots_by_kind = writer->by_kind;
@@ -305,6 +307,10 @@ void synthetic_end_snapshot(struct synthetic_writer *writer)
 /* The usual heap: N nodes in a chain, an array of 300, strings, roots. */
 void synthetic_put_heap(struct synthetic_writer *writer, uint64_t n)
 {
+	static const struct hs_decoded_ephemeron edges[] = {
+		{ARRAY, NODES, NODES + 32},
+		{ARRAY, NODES + 32, NODES + 64},
+	};
 	uint32_t kind, source;
 	uint64_t i;
 
@@ -318,7 +324,7 @@ void synthetic_put_heap(struct synthetic_writer *writer, uint64_t n)
 				     22 + 2 * (i % 100), 0, 0);
 	synthetic_put_object(writer, TYPE_PUB, NODES + n * 32 + i * 4096, 40, NODES, 0);
 	synthetic_put_object(writer, TYPE_LATE, NODES + n * 32 + i * 4096 + 64, 24, 0, 0);
-	flush_batch(writer);
+	synthetic_flush_batch(writer);
 	for (kind = 0; kind < 19; kind++) {
 		char name[32];
 
@@ -337,7 +343,7 @@ void synthetic_put_heap(struct synthetic_writer *writer, uint64_t n)
 	source = synthetic_put_source(writer, 4, "", "T.Pub.Root");
 	synthetic_put_root(writer, source, 4, NODES);
 	synthetic_flush_roots(writer);
-	put_ephemerons(writer);
+	synthetic_put_ephemerons(writer, edges, 2);
 }
 
 static void put_gc(struct synthetic_writer *writer, uint32_t generation, uint64_t heap_bytes)

@@ -44,6 +44,10 @@ void synthetic_open(struct synthetic_writer *writer, struct synthetic_bytes *byt
 void synthetic_close(struct synthetic_writer *writer, bool has_end, const char *note);
 void synthetic_put_object(struct synthetic_writer *writer, uint32_t type, uint64_t address,
 			  uint64_t size, uint64_t first, uint64_t second);
+void synthetic_put_row(struct synthetic_writer *writer, const struct hs_row *row);
+void synthetic_flush_batch(struct synthetic_writer *writer);
+void synthetic_put_ephemerons(struct synthetic_writer *writer,
+			      const struct hs_decoded_ephemeron *edges, size_t n);
 uint32_t synthetic_put_source(struct synthetic_writer *writer, uint32_t kind, const char *text,
 			      const char *name);
 void synthetic_put_root(struct synthetic_writer *writer, uint32_t source, uint32_t kind,

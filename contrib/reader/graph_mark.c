@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Which objects live: reached from the roots that hold, and through ephemerons
+ * whose table and key are both reached.
+ */
+#include "contrib/reader/graph.h"
+
+struct marking {
+	struct heapshot_graph *graph;
+	uint32_t *queue; /* objects that live, in the order in which they were reached */
+	size_t n;
+};
+
+static inline void reach(struct marking *marking, uint32_t object)
+{
+	uint8_t *flags = &marking->graph->flags[object];
+
+	if (*flags & HEAPSHOT_GRAPH_LIVE)
+		return;
+	*flags |= HEAPSHOT_GRAPH_LIVE;
+	marking->queue[marking->n++] = object;
+}
+
+/* OBJECT was reached: values follow whose other half was reached before. */
+static void reach_values(struct marking *marking, uint32_t object, const uint64_t *pairs)
+{
+	struct heapshot_graph *graph = marking->graph;
+	size_t i = hs_first_pair(pairs, graph->n_ephemerons, object);
+
+	for (; i < graph->n_ephemerons && pairs[i] >> 32 == object; i++)
+		if (hs_is_live_ephemeron(graph, (uint32_t)pairs[i]))
+			reach(marking, graph->ephemerons[(uint32_t)pairs[i]].value);
+}
+
+enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph)
+{
+	struct marking marking = {.graph = graph};
+	size_t at, i;
+
+	marking.queue = hs_memory_grow(graph->memory, NULL, 0, graph->n * sizeof(*marking.queue));
+	if (marking.queue == NULL && graph->n > 0)
+		return hs_fail_memory(graph->reader);
+	for (i = 0; i < graph->n_roots; i++)
+		if (graph->sources[graph->roots[i].source].is_holding)
+			reach(&marking, graph->roots[i].object);
+	for (at = 0; at < marking.n; at++) {
+		uint32_t object = marking.queue[at];
+		uint64_t edge = hs_start(&graph->out, object);
+		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
+
+		for (; edge < end; edge++)
+			reach(&marking, graph->targets[edge]);
+		if (graph->flags[object] & HEAPSHOT_GRAPH_KEY)
+			reach_values(&marking, object, graph->by_key);
+		if (graph->flags[object] & HEAPSHOT_GRAPH_EPH_TABLE)
+			reach_values(&marking, object, graph->by_table);
+	}
+	for (at = 0; at < marking.n; at++) {
+		uint32_t object = marking.queue[at];
+		struct heapshot_graph_class *class = &graph->class_list[graph->classes[object]];
+		uint64_t size = heapshot_graph_size(graph, object);
+
+		class->live_objects++;
+		class->live_bytes += size;
+		graph->counts.live_bytes += size;
+	}
+	graph->counts.live_objects = marking.n;
+	hs_memory_release(graph->memory, marking.queue, graph->n * sizeof(*marking.queue));
+	return HEAPSHOT_READ_OK;
+}

@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * libheapshot-reader: the graph of a snapshot.  Which object refers to which
+ * through which field, and what holds it from outside of the heap.
+ * The rules of heapshot-reader.h for errors, text and units hold here too.
+ *
+ * Shape:    objects are numbered from 0 in the order of their addresses.  Behind
+ *           them come nodes for what holds objects from outside: one for all of
+ *           it (the root node), one for each kind of root, one for each source
+ *           (a static field, a thread's stack, ...).  The root node leads to the
+ *           kinds, a kind to its sources, a source to the objects of its roots.
+ *           Numbers of nodes are 32 bits, so a snapshot of more than 2^32 - 2
+ *           nodes is refused; counts and sizes are 64 bits.
+ * Live:     an object that is reached from a source.  Roots of weak handles and
+ *           of kind "ephemeron" (values that the runtime reports, see below) do
+ *           not hold anything.  All others do, the finalizer queue too.
+ * Ephemerons: an entry of a ConditionalWeakTable holds its value while table AND
+ *           key live.  The graph counts such an entry as a reference from the key
+ *           to the value, once both are live: what would go with the key counts
+ *           as the key's, and a table does not own the values in it.
+ * Memory:   counted against the reader's limit, as is all that functions below
+ *           make.  About 20 bytes an object (of 60 bytes), 5 a reference for the
+ *           way out and 4 for the way in, 20 a root, 36 an ephemeron; while it is
+ *           built, 4 bytes an object more.  See heapshot_graph_counts().
+ * Threads:  a graph may be read from several threads while no function that is
+ *           said to make something runs on it or on its reader.
+ */
+#ifndef HEAPSHOT_GRAPH_H
+#define HEAPSHOT_GRAPH_H
+
+#include "heapshot-reader.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* No node. */
+#define HEAPSHOT_GRAPH_NONE UINT32_MAX
+
+struct heapshot_graph;
+
+/*
+ * Makes the graph of SNAPSHOT, in three passes over its frames.  Free it before
+ * the reader; a reader may have several.  Ends the pass and the roots of the
+ * reader that are under way.
+ *
+ * Returns OK; INCOMPLETE when the snapshot has no end or its totals differ, and
+ * DAMAGED when a frame or record was lost: the graph is made of what is there.
+ * In these three cases *graph is set.  NOT_FOUND for a snapshot of statistics
+ * only; IO, MEMORY (over the limit, or more than 2^32 - 2 nodes).
+ */
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_graph_open(struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot,
+		    struct heapshot_graph **graph);
+
+/* Frees a graph and all that it handed out; NULL is allowed. */
+HEAPSHOT_READER_API void heapshot_graph_free(struct heapshot_graph *graph);
+
+struct heapshot_graph_counts {
+	uint64_t objects, references, bytes, slot_bytes;
+	uint64_t live_objects, live_bytes; /* reached from roots */
+	uint64_t roots, sources, kinds;    /* roots: those that lead to an object */
+	uint64_t ephemerons;
+	uint64_t nodes; /* objects, 1, kinds and sources together */
+	/* What is not in the graph because it led nowhere; 0 in sound recordings. */
+	uint64_t dangling_references, repeated_objects, lost_parts;
+	uint64_t loose_roots, loose_ephemerons;
+	uint64_t memory_bytes; /* that the graph takes now */
+};
+
+HEAPSHOT_READER_API void heapshot_graph_counts(const struct heapshot_graph *graph,
+					       struct heapshot_graph_counts *counts);
+
+/* ---- Objects ---- */
+
+enum heapshot_graph_flag {
+	HEAPSHOT_GRAPH_LIVE = 1,      /* reached from a root */
+	HEAPSHOT_GRAPH_ROOTED = 2,    /* some root leads to it, weak ones too */
+	HEAPSHOT_GRAPH_KEY = 4,       /* key of an ephemeron */
+	HEAPSHOT_GRAPH_VALUE = 8,     /* value of an ephemeron */
+	HEAPSHOT_GRAPH_EPH_TABLE = 16 /* its table */
+};
+
+struct heapshot_graph_object {
+	uint64_t address;
+	uint64_t size;      /* exact bytes */
+	uint64_t slot_size; /* bytes of its slot in the heap */
+	uint32_t type;      /* as in heapshot_reader_type */
+	uint32_t domain;
+	uint32_t class_index;  /* number of (type, domain), see heapshot_graph_class */
+	uint32_t flags;        /* enum heapshot_graph_flag, together */
+	uint64_t n_references; /* out, ephemerons apart */
+	uint64_t n_referrers;  /* references in, from objects that are not live too */
+};
+
+/* OBJECT must be below counts.objects, here and in what follows. */
+HEAPSHOT_READER_API void heapshot_graph_object(const struct heapshot_graph *graph, uint32_t object,
+					       struct heapshot_graph_object *out);
+HEAPSHOT_READER_API uint64_t heapshot_graph_address(const struct heapshot_graph *graph,
+						    uint32_t object);
+HEAPSHOT_READER_API uint64_t heapshot_graph_size(const struct heapshot_graph *graph,
+						 uint32_t object);
+HEAPSHOT_READER_API bool heapshot_graph_is_live(const struct heapshot_graph *graph,
+						uint32_t object);
+/* Number of the object that starts at ADDRESS, or NONE. */
+HEAPSHOT_READER_API uint32_t heapshot_graph_find(const struct heapshot_graph *graph,
+						 uint64_t address);
+/* Number of the object in whose slot ADDRESS lies, or NONE. */
+HEAPSHOT_READER_API uint32_t heapshot_graph_find_around(const struct heapshot_graph *graph,
+							uint64_t address);
+
+/* The pairs of type and domain that objects have: class_index counts in them. */
+struct heapshot_graph_class {
+	uint32_t type, domain;
+	uint64_t objects, bytes;           /* all of them */
+	uint64_t live_objects, live_bytes; /* those that are reached */
+};
+
+HEAPSHOT_READER_API const struct heapshot_graph_class *
+heapshot_graph_classes(const struct heapshot_graph *graph, size_t *n_classes);
+/* Place of OBJECT's class in that array. */
+HEAPSHOT_READER_API uint32_t heapshot_graph_class_of(const struct heapshot_graph *graph,
+						     uint32_t object);
+
+/* ---- References ---- */
+
+/*
+ * The objects that OBJECT refers to, in the order of its slots; a target may be
+ * there several times.  *n their number.  Ephemerons are not among them.
+ */
+HEAPSHOT_READER_API const uint32_t *heapshot_graph_targets(const struct heapshot_graph *graph,
+							   uint32_t object, uint64_t *n);
+/* The objects that refer to OBJECT, ascending, once for each reference. */
+HEAPSHOT_READER_API const uint32_t *heapshot_graph_referrers(const struct heapshot_graph *graph,
+							     uint32_t object, uint64_t *n);
+
+/* One way out of a node. */
+struct heapshot_graph_edge {
+	uint32_t target;
+	bool is_ephemeron; /* from a key to its value; offset is 0 then */
+	uint64_t offset;   /* of the slot, bytes from the object's start; 0 from other nodes */
+	uint32_t table;    /* of the ephemeron, else NONE */
+};
+
+/* A walk over the ways out of NODE (objects, live ephemerons; root, kinds, sources). */
+struct heapshot_graph_walk {
+	const struct heapshot_graph *graph;
+	uint32_t node;
+	uint64_t next, end, gap; /* private */
+	uint64_t offset;
+};
+
+HEAPSHOT_READER_API void heapshot_graph_walk_begin(const struct heapshot_graph *graph,
+						   uint32_t node, struct heapshot_graph_walk *walk);
+/* False behind the last one. */
+HEAPSHOT_READER_API bool heapshot_graph_walk_next(struct heapshot_graph_walk *walk,
+						  struct heapshot_graph_edge *edge);
+
+/* Edge of a ConditionalWeakTable, by numbers of objects; live ones hold the value. */
+struct heapshot_graph_ephemeron {
+	uint32_t table, key, value;
+};
+
+HEAPSHOT_READER_API const struct heapshot_graph_ephemeron *
+heapshot_graph_ephemerons(const struct heapshot_graph *graph, size_t *n_ephemerons);
+
+/* ---- What holds objects from outside ---- */
+
+struct heapshot_graph_root {
+	uint64_t address; /* of the slot, or what stands for it */
+	uint32_t object;
+	uint32_t source; /* index into sources */
+};
+
+struct heapshot_graph_source {
+	struct heapshot_root_source source;
+	uint32_t kind;   /* index into kinds */
+	bool is_holding; /* not a weak handle, not of kind "ephemeron" */
+	uint64_t n_roots;
+};
+
+struct heapshot_graph_kind {
+	const char *name; /* the runtime's own word where it gave one, else as in "roots" */
+	uint32_t kind;    /* RootKind of heapshot.proto */
+	uint32_t first_source, n_sources; /* its sources stand together */
+	uint64_t n_roots;
+};
+
+/* Roots in the order of objects. */
+HEAPSHOT_READER_API const struct heapshot_graph_root *
+heapshot_graph_roots(const struct heapshot_graph *graph, size_t *n_roots);
+/* Those that lead to OBJECT. */
+HEAPSHOT_READER_API const struct heapshot_graph_root *
+heapshot_graph_roots_of(const struct heapshot_graph *graph, uint32_t object, size_t *n_roots);
+HEAPSHOT_READER_API const struct heapshot_graph_source *
+heapshot_graph_sources(const struct heapshot_graph *graph, size_t *n_sources);
+HEAPSHOT_READER_API const struct heapshot_graph_kind *
+heapshot_graph_kinds(const struct heapshot_graph *graph, size_t *n_kinds);
+
+/* Numbers of nodes behind the objects. */
+HEAPSHOT_READER_API uint32_t heapshot_graph_root_node(const struct heapshot_graph *graph);
+HEAPSHOT_READER_API uint32_t heapshot_graph_kind_node(const struct heapshot_graph *graph,
+						      uint32_t kind);
+HEAPSHOT_READER_API uint32_t heapshot_graph_source_node(const struct heapshot_graph *graph,
+							uint32_t source);
+
+enum heapshot_graph_node_kind {
+	HEAPSHOT_NODE_OBJECT,
+	HEAPSHOT_NODE_ROOT,
+	HEAPSHOT_NODE_KIND,
+	HEAPSHOT_NODE_SOURCE
+};
+
+/* What NODE is; *index (may be NULL) is its place among objects, kinds or sources. */
+HEAPSHOT_READER_API enum heapshot_graph_node_kind
+heapshot_graph_node(const struct heapshot_graph *graph, uint32_t node, uint32_t *index);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
