@@ -7,7 +7,7 @@
 
 #include <lz4frame.h>
 
-static LZ4F_preferences_t preferences(size_t raw_bytes)
+static LZ4F_preferences_t preferences(size_t raw_bytes, int level)
 {
 	/*
 	 * No block checksum: the lz4 command (1.9.4) stops after the first of
@@ -23,27 +23,40 @@ static LZ4F_preferences_t preferences(size_t raw_bytes)
 				.blockChecksumFlag = LZ4F_noBlockChecksum,
 				.contentSize = raw_bytes,
 			},
+		.compressionLevel = level,
 	};
 }
 
 size_t hs_frame_bound(size_t raw_bytes)
 {
-	const LZ4F_preferences_t prefs = preferences(raw_bytes);
+	const LZ4F_preferences_t prefs = preferences(raw_bytes, 0);
 
 	return HS_TAG_BYTES + LZ4F_compressFrameBound(raw_bytes, &prefs);
+}
+
+size_t hs_frame_compress_body(uint8_t *out, size_t out_bytes, const uint8_t *raw, size_t raw_bytes,
+			      int level)
+{
+	const LZ4F_preferences_t prefs = preferences(raw_bytes, level);
+	size_t size;
+
+	if (raw_bytes == 0 || raw_bytes > HS_FRAME_RAW_MAX)
+		return 0;
+	/* It needs what LZ4F_compressFrameBound says, and looks itself. */
+	size = LZ4F_compressFrame(out, out_bytes, raw, raw_bytes, &prefs);
+	return LZ4F_isError(size) ? 0 : size;
 }
 
 size_t hs_frame_compress(uint8_t *out, size_t out_bytes, const uint8_t *raw, size_t raw_bytes,
 			 struct hs_tag *tag)
 {
-	const LZ4F_preferences_t prefs = preferences(raw_bytes);
 	size_t size;
 
-	if (raw_bytes == 0 || raw_bytes > HS_FRAME_RAW_MAX || out_bytes < hs_frame_bound(raw_bytes))
+	if (out_bytes < hs_frame_bound(raw_bytes))
 		return 0;
-	size = LZ4F_compressFrame(out + HS_TAG_BYTES, out_bytes - HS_TAG_BYTES, raw, raw_bytes,
-				  &prefs);
-	if (LZ4F_isError(size))
+	size = hs_frame_compress_body(out + HS_TAG_BYTES, out_bytes - HS_TAG_BYTES, raw, raw_bytes,
+				      0);
+	if (size == 0)
 		return 0;
 	tag->version = HS_TAG_VERSION;
 	tag->compressed_bytes = (uint32_t)size;

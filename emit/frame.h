@@ -24,4 +24,11 @@ size_t hs_frame_bound(size_t raw_bytes);
 size_t hs_frame_compress(uint8_t *out, size_t out_bytes, const uint8_t *raw, size_t raw_bytes,
 			 struct hs_tag *tag);
 
+/*
+ * The LZ4 frame alone, at one of LZ4's levels: from 3 on it takes time and memory
+ * of the system, and is smaller.  OUT needs the bound above; returns as above.
+ */
+size_t hs_frame_compress_body(uint8_t *out, size_t out_bytes, const uint8_t *raw, size_t raw_bytes,
+			      int level);
+
 #endif

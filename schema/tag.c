@@ -117,6 +117,15 @@ int hs_tag_decode(const uint8_t *in, size_t size, struct hs_tag *tag)
 	return (int)(8 + payload_bytes);
 }
 
+void hs_tag_change(uint8_t *tag, uint16_t flags, uint32_t compressed_bytes)
+{
+	uint8_t *payload = tag + 8;
+
+	put_u16(payload + AT_FLAGS, flags);
+	put_u32(payload + AT_COMPRESSED, compressed_bytes);
+	put_u32(payload + AT_CRC, hs_crc32(payload, AT_CRC));
+}
+
 /*
  * CRC-32, a byte a step: only tags are checked by it.  An entry of the table is
  * the XOR of the entries of its index's bits, so that eight numbers make all.

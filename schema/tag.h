@@ -25,6 +25,8 @@
 
 /* Flag of a tag: numbers missing before it are of frames that a ring has dropped. */
 #define HS_TAG_FLAG_RING 1u
+/* The same where a copy of a part of a recording left them out. */
+#define HS_TAG_FLAG_PART 2u
 
 /* Most bytes of one frame before compression. */
 #define HS_FRAME_RAW_MAX (1u << 20)
@@ -63,6 +65,9 @@ void hs_tag_encode(const struct hs_tag *tag, uint8_t out[HS_TAG_BYTES]);
  * (other magic, wrong CRC, impossible lengths).
  */
 int hs_tag_decode(const uint8_t *in, size_t size, struct hs_tag *tag);
+
+/* Changes flags and size of the frame in the valid tag at TAG, of whatever version and length. */
+void hs_tag_change(uint8_t *tag, uint16_t flags, uint32_t compressed_bytes);
 
 /* CRC-32 (IEEE 802.3, as in zlib) of SIZE bytes. */
 uint32_t hs_crc32(const uint8_t *data, size_t size);

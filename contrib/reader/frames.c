@@ -165,10 +165,13 @@ static enum heapshot_read_result cut(struct heapshot_reader *reader, struct hs_c
 static void note_gap(struct heapshot_reader *reader, struct hs_cursor *cursor,
 		     const struct hs_tag *tag)
 {
-	/* What a ring has dropped is no damage, however many gaps it makes. */
-	if ((tag->flags & HS_TAG_FLAG_RING) && tag->seq >= cursor->next_seq) {
+	/* What a ring has dropped, or a copy left out, is no damage, however many gaps it makes. */
+	if ((tag->flags & (HS_TAG_FLAG_RING | HS_TAG_FLAG_PART)) && tag->seq >= cursor->next_seq) {
+		uint64_t *n = tag->flags & HS_TAG_FLAG_RING ? &reader->summary.n_dropped
+							    : &reader->summary.n_left_out;
+
 		if (!cursor->is_quiet)
-			reader->summary.n_dropped += tag->seq - cursor->next_seq;
+			*n += tag->seq - cursor->next_seq;
 	} else if (cursor->has_seq && tag->seq != cursor->next_seq && !cursor->is_quiet) {
 		struct heapshot_issue issue = {
 			.kind = HEAPSHOT_ISSUE_GAP,

@@ -167,6 +167,7 @@ struct heapshot_summary {
 	bool is_ring;                 /* the file is a ring: frames are read in order */
 	uint64_t n_dropped;           /* frames that a ring has dropped for newer ones */
 	uint64_t n_unkept;            /* frames of names that a ring had no lasting room for */
+	uint64_t n_left_out;          /* frames that are not in this part of a recording */
 };
 
 HEAPSHOT_READER_API const struct heapshot_summary *
@@ -423,6 +424,23 @@ enum heapshot_field {
 	HEAPSHOT_FIELD_EPHEMERON_BATCH = 13,
 	HEAPSHOT_FIELD_OBJECT_BATCH = 15,
 };
+
+/* A loaded frame as it stands in the file, and its content. */
+struct heapshot_frame_bytes {
+	const uint8_t *tag; /* the skippable frame before it */
+	size_t tag_bytes;
+	const uint8_t *body; /* the LZ4 frame */
+	size_t body_bytes;
+	const uint8_t *content; /* decompressed: the records, FrameStart among them */
+	size_t content_bytes;
+};
+
+/*
+ * The bytes of the frame that heapshot_reader_load_frame loaded, to copy them;
+ * until the next frame is loaded.  OK, IO, MEMORY; MISUSE when none is loaded.
+ */
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_reader_frame_bytes(struct heapshot_reader *reader, struct heapshot_frame_bytes *bytes);
 
 struct heapshot_record {
 	uint32_t field; /* number of its body in message Record; 0: it has none */

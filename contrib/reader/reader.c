@@ -48,6 +48,7 @@ void heapshot_reader_free(struct heapshot_reader *reader)
 	hs_arena_free(&reader->memory, &reader->arena);
 	free(reader->compressed.data);
 	free(reader->raw.data);
+	free(reader->tag.data);
 	free(reader->batch_memory);
 	LZ4F_freeDecompressionContext(reader->lz4);
 	hs_ring_close(reader);

@@ -158,7 +158,7 @@ struct heapshot_reader {
 	struct hs_root_table roots;
 	struct hs_code code;
 
-	struct hs_buffer compressed, raw; /* one frame */
+	struct hs_buffer compressed, raw, tag; /* one frame */
 	LZ4F_dctx *lz4;
 	struct hs_cursor cursor;
 	struct hs_content content;

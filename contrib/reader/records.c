@@ -2,10 +2,13 @@
 /*
  * One frame at a time: decompression into a fixed buffer, and the records in it.
  */
+#include <errno.h>
+
 #include "contrib/reader/reader.h"
 #include "schema/wire.h"
 
 #define BUFFER_BYTES_MIN (64u << 10)
+#define TAG_BYTES_MAX    (8u + HS_TAG_PAYLOAD_MAX)
 
 static void note_bad_frame(struct heapshot_reader *reader, const struct heapshot_frame *frame,
 			   enum heapshot_issue_kind kind, const char *detail)
@@ -205,6 +208,31 @@ enum heapshot_read_result heapshot_reader_load_frame(struct heapshot_reader *rea
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	return wrong == NULL ? HEAPSHOT_READ_OK : bad_frame(reader, frame, wrong);
+}
+
+enum heapshot_read_result heapshot_reader_frame_bytes(struct heapshot_reader *reader,
+						      struct heapshot_frame_bytes *bytes)
+{
+	const struct heapshot_frame *frame = &reader->content.frame;
+	const size_t tag_bytes = (size_t)(frame->body_offset - frame->offset);
+	ssize_t n;
+
+	if (reader->content.at == NULL)
+		return hs_fail(reader, HEAPSHOT_READ_MISUSE, "no frame is loaded");
+	if (!make_room(reader, &reader->tag, tag_bytes, TAG_BYTES_MAX))
+		return hs_fail_memory(reader);
+	n = hs_source_read(&reader->source, frame->offset, reader->tag.data, tag_bytes);
+	if (n < 0 || (size_t)n < tag_bytes)
+		return hs_fail_io(reader, n < 0 ? (int)-n : EIO);
+	*bytes = (struct heapshot_frame_bytes){
+		.tag = reader->tag.data,
+		.tag_bytes = tag_bytes,
+		.body = reader->compressed.data,
+		.body_bytes = frame->compressed_bytes,
+		.content = reader->raw.data,
+		.content_bytes = frame->raw_bytes,
+	};
+	return HEAPSHOT_READ_OK;
 }
 
 enum heapshot_read_result heapshot_reader_next_record(struct heapshot_reader *reader,

@@ -113,6 +113,32 @@ Test(reader, tells_all_of_a_good_recording)
 	free(bytes.data);
 }
 
+/* Copied from tag to tag the bytes are the file. */
+Test(reader, gives_frames_as_they_are)
+{
+	struct synthetic_bytes bytes = make("good");
+	struct heapshot_reader *reader = open_bytes(&bytes);
+	struct heapshot_frame_bytes frame_bytes;
+	struct heapshot_frame frame;
+	size_t at = 0;
+
+	cr_assert_eq(heapshot_reader_frame_bytes(reader, &frame_bytes), HEAPSHOT_READ_MISUSE);
+	while (heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK) {
+		cr_assert_eq(heapshot_reader_load_frame(reader, &frame), HEAPSHOT_READ_OK);
+		cr_assert_eq(heapshot_reader_frame_bytes(reader, &frame_bytes), HEAPSHOT_READ_OK);
+		cr_assert_leq(at + frame_bytes.tag_bytes + frame_bytes.body_bytes, bytes.size);
+		cr_assert_eq(memcmp(bytes.data + at, frame_bytes.tag, frame_bytes.tag_bytes), 0);
+		at += frame_bytes.tag_bytes;
+		cr_assert_eq(memcmp(bytes.data + at, frame_bytes.body, frame_bytes.body_bytes), 0);
+		at += frame_bytes.body_bytes;
+		cr_assert_eq(frame_bytes.content_bytes, frame.raw_bytes);
+		cr_assert_eq(frame_bytes.content[0], 0x0a, "a record is field 1");
+	}
+	cr_assert_eq(at, bytes.size);
+	heapshot_reader_free(reader);
+	free(bytes.data);
+}
+
 Test(reader, gives_roots_with_types)
 {
 	struct synthetic_bytes bytes = make("good");

@@ -149,3 +149,26 @@ Test(tag, impossible_lengths_are_refused)
 	store_crc(out);
 	cr_assert_eq(hs_tag_decode(out, sizeof(out), &got), HS_TAG_BYTES);
 }
+
+/* Only flags, size and checksum differ, and what a later version has behind stays. */
+Test(tag, change)
+{
+	uint8_t in[HS_TAG_BYTES + 4], changed[HS_TAG_BYTES + 4];
+	struct hs_tag tag = sample, back;
+	size_t i;
+
+	memset(in, 0x5a, sizeof(in));
+	tag.version = 2;
+	hs_tag_encode(&tag, in);
+	in[4] = HS_TAG_PAYLOAD_BYTES + 4;
+	memcpy(changed, in, sizeof(in));
+	hs_tag_change(changed, 0x0402, 0x00012345);
+	cr_assert_eq(hs_tag_decode(changed, sizeof(changed), &back), (int)sizeof(changed));
+	tag.flags = 0x0402;
+	tag.compressed_bytes = 0x00012345;
+	tag.compressed_bytes = 0x00012345;
+	cr_assert_eq(memcmp(&tag, &back, sizeof(tag)), 0);
+	for (i = 0; i < sizeof(in); i++)
+		if (!(i == 14 || i == 15 || (i >= 40 && i < 44) || (i >= 52 && i < 56)))
+			cr_assert_eq(in[i], changed[i], "byte %zu", i);
+}
