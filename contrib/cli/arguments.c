@@ -34,6 +34,8 @@ const struct cli_option_row cli_options[] = {
 	{CLI_OUTPUT, "output", 'o', "FILE", NULL, "where to record (default: PID.hs)"},
 	{CLI_OPTIONS, "options", 'p', "LIST", NULL,
 	 "options of the module, as in --profile=heapshot:LIST"},
+	{CLI_NEW_FILE, "output", 'o', "FILE", NULL, "the file to write, - for standard output"},
+	{CLI_OVERWRITE, "overwrite", 0, NULL, NULL, "replace the file if there is one"},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON"},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);
@@ -108,6 +110,7 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 		break;
 	case CLI_OUTPUT:
 	case CLI_MAP_FILE:
+	case CLI_NEW_FILE:
 		arguments->output = value;
 		break;
 	case CLI_OPTIONS:
@@ -144,6 +147,9 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 		if (!cli_parse_size(value, &number) || number < 16u << 20 || number > SIZE_MAX)
 			return "it is a size of at least 16M, such as 512M or 4G";
 		arguments->memory_bytes = (size_t)number;
+		break;
+	case CLI_OVERWRITE:
+		arguments->is_overwrite = true;
 		break;
 	case CLI_RECORD:
 		break;

@@ -44,6 +44,8 @@ enum cli_option {
 	CLI_ADDRESS = 1 << 15,
 	CLI_PERF_MAP = 1 << 16,
 	CLI_MAP_FILE = 1 << 17,
+	CLI_NEW_FILE = 1 << 18,
+	CLI_OVERWRITE = 1 << 19,
 };
 
 struct cli_option_row {
@@ -59,7 +61,7 @@ extern const struct cli_option_row cli_options[];
 extern const size_t cli_n_options;
 
 struct cli_arguments {
-	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map;
+	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map, is_overwrite;
 	uint64_t limit, address;
 	size_t memory_bytes;
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
@@ -92,6 +94,8 @@ int cli_doctor(const struct cli_command *command, int argc, char **argv);
 int cli_record(const struct cli_command *command, int argc, char **argv);
 int cli_take(const struct cli_command *command, int argc, char **argv);
 int cli_flush(const struct cli_command *command, int argc, char **argv);
+int cli_extract(const struct cli_command *command, int argc, char **argv);
+int cli_recompress(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
 
 /*

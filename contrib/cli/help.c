@@ -43,7 +43,7 @@ void cli_print_help(const struct cli_command *command, FILE *out)
 	      "  Reads recordings of the managed heap of Mono programs.\n\nCommands:\n",
 	      out);
 	for (command = cli_commands; command->name != NULL; command++)
-		fprintf(out, "  %-8s %s\n", command->name, command->help);
+		fprintf(out, "  %-10s %s\n", command->name, command->help);
 	fputs("\n'heapshot help COMMAND' shows the options of a command; heapshot(1) has more.\n"
 	      "Recording begins with: heapshot record -- mono app.exe\n",
 	      out);

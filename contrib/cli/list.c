@@ -47,6 +47,7 @@ static void put_json(const struct heapshot_snapshot *snapshots, size_t n,
 	json_put_bool(&json, "ring", summary->is_ring);
 	json_put_unsigned(&json, "dropped_frames", summary->n_dropped);
 	json_put_unsigned(&json, "unkept_name_frames", summary->n_unkept);
+	json_put_unsigned(&json, "left_out_frames", summary->n_left_out);
 	json_end(&json, '}');
 	json_line(&json);
 }
@@ -123,6 +124,9 @@ static void put_table(const struct recording *recording, const struct heapshot_s
 		       text_number(number, summary->n_unkept));
 	if (summary->is_ring)
 		putchar('\n');
+	if (summary->n_left_out != 0)
+		printf("a part of a recording; %s frames of it were left out\n",
+		       text_number(dropped, summary->n_left_out));
 	if (n_all == 0 && !summary->is_ring) {
 		printf("no snapshots%s", *summary->end_note ? ": " : "");
 		text_put_masked(stdout, summary->end_note);

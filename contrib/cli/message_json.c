@@ -8,6 +8,7 @@
 
 #include "contrib/cli/message_json.h"
 #include "schema/heapshot_named.pb-c.h"
+#include "schema/wire.h"
 
 /* GC_PHASE_START of GcPhase is "start". */
 static void put_enum(struct json *json, const ProtobufCEnumDescriptor *type, int value)
@@ -247,6 +248,37 @@ uint64_t message_count_unknown(const ProtobufCMessage *message)
 			count += message_count_unknown(VALUE(ProtobufCMessage **)[k]);
 	}
 	return count;
+}
+
+static uint64_t count_fields(const ProtobufCMessageDescriptor *type, struct hs_slice message)
+{
+	struct hs_field field;
+	uint64_t count = 0;
+
+	while (hs_field_next(&message, &field) > 0) {
+		const ProtobufCFieldDescriptor *known =
+			protobuf_c_message_descriptor_get_field(type, field.number);
+
+		if (known == NULL)
+			count++;
+		else if (known->type == PROTOBUF_C_TYPE_MESSAGE && field.wire == HS_WIRE_BYTES)
+			count += count_fields(known->descriptor, field.bytes);
+	}
+	return count;
+}
+
+void message_count_record(const struct heapshot_record *record, uint64_t *records, uint64_t *fields)
+{
+	const ProtobufCFieldDescriptor *body = protobuf_c_message_descriptor_get_field(
+		&heapshot_named__record__descriptor, record->field);
+
+	*fields += record->n_unknown;
+	if (body == NULL || body->type != PROTOBUF_C_TYPE_MESSAGE)
+		*records += record->field != 0;
+	else
+		*fields += count_fields(
+			body->descriptor,
+			(struct hs_slice){record->body, record->body + record->body_bytes});
 }
 
 ProtobufCMessage *message_unpack(const struct heapshot_record *record,

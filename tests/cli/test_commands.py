@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "list top roots events jit dump verify doctor record take help".split():
+    for command in "list top roots events jit dump verify extract recompress doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -104,8 +104,8 @@ def usage_is_2_in_one_line():
 @test
 def list_json():
     data = run_json("list", recording("good"))
-    assert list(data) == ["snapshots", "ring", "dropped_frames", "unkept_name_frames"]
-    assert not data["ring"] and data["dropped_frames"] == data["unkept_name_frames"] == 0
+    assert list(data) == ["snapshots", "ring", "dropped_frames", "unkept_name_frames", "left_out_frames"]
+    assert not data["ring"] and data["dropped_frames"] == data["unkept_name_frames"] == data["left_out_frames"] == 0
     assert [list(s) for s in data["snapshots"]] == [[
         "id", "label", "trigger", "time_ns", "objects", "references", "bytes", "roots",
         "complete", "pause_ns", "fork", "fork_ns", "child_cpu_ns", "copied_bytes", "note"]] * 3
