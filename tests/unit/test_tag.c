@@ -164,10 +164,8 @@ Test(tag, change)
 	memcpy(changed, in, sizeof(in));
 	hs_tag_change(changed, 0x0402, 0x00012345);
 	cr_assert_eq(hs_tag_decode(changed, sizeof(changed), &back), (int)sizeof(changed));
-	tag.flags = 0x0402;
-	tag.compressed_bytes = 0x00012345;
-	tag.compressed_bytes = 0x00012345;
-	cr_assert_eq(memcmp(&tag, &back, sizeof(tag)), 0);
+	cr_assert_eq(back.flags, 0x0402);
+	cr_assert_eq(back.compressed_bytes, 0x00012345);
 	for (i = 0; i < sizeof(in); i++)
 		if (!(i == 14 || i == 15 || (i >= 40 && i < 44) || (i >= 52 && i < 56)))
 			cr_assert_eq(in[i], changed[i], "byte %zu", i);
