@@ -11,32 +11,46 @@
 #include "contrib/cli/cli.h"
 #include "profiler/options_parse.h"
 
+#define PLACE(member) offsetof(struct cli_arguments, member)
+
 const struct cli_option_row cli_options[] = {
 	{CLI_SNAPSHOT, "snapshot", 's', "N", "last",
-	 "snapshot by its number, 'last' (complete) or -2 for the second last"},
-	{CLI_BY, "by", 'b', "WHAT", "bytes count", "sort by 'bytes' (default) or 'count'"},
-	{CLI_SORT, "sort", 's', "WHAT", "size time",
-	 "sort by 'size' of code (default) or 'time' to compile"},
-	{CLI_ADDRESS, "address", 'A', "HEX", NULL, "name what lies at this address"},
-	{CLI_PERF_MAP, "perf-map", 'p', NULL, NULL,
-	 "write a map for perf, as in /tmp/perf-PID.map"},
-	{CLI_MAP_FILE, "output", 'o', "FILE", NULL,
-	 "where the map goes (default: standard output)"},
-	{CLI_ASSEMBLY, "assembly", 'a', "NAME", NULL, "only types, or methods, of this assembly"},
+	 "snapshot by its number, 'last' (complete) or -2 for the second last", CLI_TEXT,
+	 PLACE(snapshot)},
+	{CLI_BY, "by", 'b', "WHAT", "bytes count", "sort by 'bytes' (default) or 'count'", CLI_WORD,
+	 PLACE(by)},
+	{CLI_JIT_SORT, "sort", 's', "WHAT", "size time",
+	 "sort by 'size' of code (default) or 'time' to compile", CLI_WORD, PLACE(sort)},
+	{CLI_ADDRESS, "address", 'A', "HEX", NULL, "name what lies at this address", CLI_HEX,
+	 PLACE(address), PLACE(has_address)},
+	{CLI_PERF_MAP, "perf-map", 'p', NULL, NULL, "write a map for perf, as in /tmp/perf-PID.map",
+	 CLI_FLAG, PLACE(is_perf_map)},
+	{CLI_MAP_FILE, "output", 'o', "FILE", NULL, "where the map goes (default: standard output)",
+	 CLI_TEXT, PLACE(output)},
+	{CLI_ASSEMBLY, "assembly", 'a', "NAME", NULL, "only types, or methods, of this assembly",
+	 CLI_TEXT, PLACE(assembly)},
 	{CLI_FILTER, "filter", 'f', "TEXT", NULL,
-	 "only names that contain TEXT, or match it where it has * or ?"},
-	{CLI_LIMIT, "limit", 'n', "N", NULL, "at most N rows, 0 for all"},
-	{CLI_OBJECTS, "objects", 'o', NULL, NULL, "write batches row by row"},
-	{CLI_MEMORY, "memory", 'm', "SIZE", NULL, "let the reader use up to SIZE of memory"},
-	{CLI_LABEL, "label", 'l', "TEXT", NULL, "label of the snapshot"},
-	{CLI_STATS, "stats", 0, NULL, NULL, "types and counts only, without the graph"},
-	{CLI_MONO, "mono", 0, "PATH", NULL, "the mono to examine (default: mono of the PATH)"},
-	{CLI_OUTPUT, "output", 'o', "FILE", NULL, "where to record (default: PID.hs)"},
+	 "only names that contain TEXT, or match it where it has * or ?", CLI_TEXT, PLACE(filter)},
+	{CLI_LIMIT, "limit", 'n', "N", NULL, "at most N rows, 0 for all", CLI_ROWS, PLACE(limit),
+	 PLACE(has_limit)},
+	{CLI_OBJECTS, "objects", 'o', NULL, NULL, "write batches row by row", CLI_FLAG,
+	 PLACE(with_objects)},
+	{CLI_MEMORY, "memory", 'm', "SIZE", NULL, "let the reader use up to SIZE of memory",
+	 CLI_MEGABYTES, PLACE(memory_bytes)},
+	{CLI_LABEL, "label", 'l', "TEXT", NULL, "label of the snapshot", CLI_TEXT, PLACE(label)},
+	{CLI_STATS, "stats", 0, NULL, NULL, "types and counts only, without the graph", CLI_FLAG,
+	 PLACE(is_stats)},
+	{CLI_MONO, "mono", 0, "PATH", NULL, "the mono to examine (default: mono of the PATH)",
+	 CLI_TEXT, PLACE(mono)},
+	{CLI_OUTPUT, "output", 'o', "FILE", NULL, "where to record (default: PID.hs)", CLI_TEXT,
+	 PLACE(output)},
 	{CLI_OPTIONS, "options", 'p', "LIST", NULL,
-	 "options of the module, as in --profile=heapshot:LIST"},
-	{CLI_NEW_FILE, "output", 'o', "FILE", NULL, "the file to write, - for standard output"},
-	{CLI_OVERWRITE, "overwrite", 0, NULL, NULL, "replace the file if there is one"},
-	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON"},
+	 "options of the module, as in --profile=heapshot:LIST", CLI_TEXT, PLACE(options)},
+	{CLI_NEW_FILE, "output", 'o', "FILE", NULL, "the file to write, - for standard output",
+	 CLI_TEXT, PLACE(output)},
+	{CLI_OVERWRITE, "overwrite", 0, NULL, NULL, "replace the file if there is one", CLI_FLAG,
+	 PLACE(is_overwrite)},
+	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);
 
@@ -76,82 +90,85 @@ bool cli_parse_size(const char *text, uint64_t *bytes)
 	return *end == '\0' && *bytes >> shift == number;
 }
 
-/* Sets what option ROW says; NULL, or what is wrong with its value. */
-static const char *set(struct cli_arguments *arguments, const struct cli_option_row *row,
-		       const char *value)
+/* Puts into TEXT what WORDS, apart by blanks, are: "it is 'bytes' or 'count'". */
+static const char *say_words(const char *words, char *text, size_t size)
 {
-	uint64_t number;
+	const char *between = "it is";
+	size_t n = 0;
+
+	while (*words != '\0' && n < size) {
+		const size_t length = strcspn(words, " ");
+
+		n += (size_t)snprintf(text + n, size - n, "%s '%.*s'", between, (int)length, words);
+		words += length + (words[length] == ' ');
+		between = strchr(words, ' ') != NULL ? "," : " or";
+	}
+	return text;
+}
+
+static bool is_word(const char *words, const char *value)
+{
+	const size_t length = strlen(value);
+
+	while (*words != '\0') {
+		const size_t n = strcspn(words, " ");
+
+		if (n == length && memcmp(words, value, n) == 0)
+			return true;
+		words += n + (words[n] == ' ');
+	}
+	return false;
+}
+
+static bool parse_number(const char *text, int base, uint64_t *number)
+{
 	char *end;
 
-	switch (row->option) {
-	case CLI_JSON:
-		arguments->is_json = true;
+	/* strtoull takes blanks and signs too. */
+	if (base == 16 ? !isxdigit((unsigned char)*text) : !isdigit((unsigned char)*text))
+		return false;
+	errno = 0;
+	*number = strtoull(text, &end, base);
+	return *end == '\0' && errno == 0;
+}
+
+/* Sets what option ROW says; NULL, or what is wrong with its value, in TEXT perhaps. */
+static const char *set(struct cli_arguments *arguments, const struct cli_option_row *row,
+		       const char *value, char *text, size_t size)
+{
+	char *place = (char *)arguments + row->place;
+	uint64_t number;
+	size_t bytes;
+
+	if (row->given != 0)
+		*(bool *)((char *)arguments + row->given) = true;
+	switch (row->value) {
+	case CLI_FLAG:
+		*(bool *)place = true;
 		break;
-	case CLI_OBJECTS:
-		arguments->with_objects = true;
+	case CLI_WORD:
+		if (!is_word(row->words, value))
+			return say_words(row->words, text, size);
+		memcpy(place, &value, sizeof(value));
 		break;
-	case CLI_STATS:
-		arguments->is_stats = true;
+	case CLI_TEXT:
+		memcpy(place, &value, sizeof(value));
 		break;
-	case CLI_SNAPSHOT:
-		arguments->snapshot = value;
-		break;
-	case CLI_ASSEMBLY:
-		arguments->assembly = value;
-		break;
-	case CLI_FILTER:
-		arguments->filter = value;
-		break;
-	case CLI_LABEL:
-		arguments->label = value;
-		break;
-	case CLI_MONO:
-		arguments->mono = value;
-		break;
-	case CLI_OUTPUT:
-	case CLI_MAP_FILE:
-	case CLI_NEW_FILE:
-		arguments->output = value;
-		break;
-	case CLI_OPTIONS:
-		arguments->options = value;
-		break;
-	case CLI_BY:
-		if (strcmp(value, "bytes") != 0 && strcmp(value, "count") != 0)
-			return "it is 'bytes' or 'count'";
-		arguments->by = value;
-		break;
-	case CLI_SORT:
-		if (strcmp(value, "size") != 0 && strcmp(value, "time") != 0)
-			return "it is 'size' or 'time'";
-		arguments->sort = value;
-		break;
-	case CLI_PERF_MAP:
-		arguments->is_perf_map = true;
-		break;
-	case CLI_ADDRESS:
-		errno = 0;
-		arguments->address = strtoull(value, &end, 16);
-		if (!isxdigit((unsigned char)*value) || *end != '\0' || errno != 0)
-			return "it is an address in hexadecimal, such as 0x41d364e0";
-		arguments->has_address = true;
-		break;
-	case CLI_LIMIT:
-		errno = 0;
-		arguments->limit = strtoull(value, &end, 10);
-		if (*value < '0' || *value > '9' || *end != '\0' || errno != 0)
+	case CLI_ROWS:
+		if (!parse_number(value, 10, &number))
 			return "it is a number of rows, 0 for all";
-		arguments->has_limit = true;
+		memcpy(place, &number, sizeof(number));
 		break;
-	case CLI_MEMORY:
+	case CLI_HEX:
+		if (!parse_number(value, 16, &number))
+			return "it is an address in hexadecimal, such as 0x41d364e0";
+		memcpy(place, &number, sizeof(number));
+		break;
+	case CLI_MEGABYTES:
 		if (!cli_parse_size(value, &number) || number < 16u << 20 || number > SIZE_MAX)
 			return "it is a size of at least 16M, such as 512M or 4G";
-		arguments->memory_bytes = (size_t)number;
-		break;
-	case CLI_OVERWRITE:
-		arguments->is_overwrite = true;
-		break;
-	case CLI_RECORD:
+		bytes = (size_t)number;
+		memcpy(place, &bytes, sizeof(bytes));
 		break;
 	}
 	return NULL;
@@ -214,6 +231,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 	optind = 0;
 	for (;;) {
 		const struct cli_option_row *row;
+		char text[256];
 		const char *wrong;
 
 		/* Operands may stand before options too, but not for record. */
@@ -235,7 +253,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 			return cli_usage(command, "unknown option '-%c'", optopt);
 		if (row == NULL)
 			return unknown(command, argv[optind - 1], options);
-		wrong = set(arguments, row, optarg);
+		wrong = set(arguments, row, optarg, text, sizeof(text));
 		if (wrong != NULL)
 			return cli_usage(command, "wrong value '%s' of --%s: %s", optarg, row->name,
 					 wrong);

@@ -25,36 +25,47 @@ enum cli_status {
 };
 
 /* Options; a command's row says which of them it takes. */
-enum cli_option {
-	CLI_JSON = 1 << 0,
-	CLI_LIMIT = 1 << 1,
-	CLI_SNAPSHOT = 1 << 2,
-	CLI_BY = 1 << 3,
-	CLI_ASSEMBLY = 1 << 4,
-	CLI_FILTER = 1 << 5,
-	CLI_OBJECTS = 1 << 6,
-	CLI_MEMORY = 1 << 7,
-	CLI_LABEL = 1 << 8,
-	CLI_STATS = 1 << 9,
-	CLI_MONO = 1 << 10,
-	CLI_OUTPUT = 1 << 11,
-	CLI_OPTIONS = 1 << 12,
-	CLI_RECORD = 1 << 13, /* also the module's options, as --NAME=VALUE */
-	CLI_SORT = 1 << 14,
-	CLI_ADDRESS = 1 << 15,
-	CLI_PERF_MAP = 1 << 16,
-	CLI_MAP_FILE = 1 << 17,
-	CLI_NEW_FILE = 1 << 18,
-	CLI_OVERWRITE = 1 << 19,
+#define CLI_BIT(n)    ((uint64_t)1 << (n))
+#define CLI_JSON      CLI_BIT(0)
+#define CLI_LIMIT     CLI_BIT(1)
+#define CLI_SNAPSHOT  CLI_BIT(2)
+#define CLI_BY        CLI_BIT(3)
+#define CLI_ASSEMBLY  CLI_BIT(4)
+#define CLI_FILTER    CLI_BIT(5)
+#define CLI_OBJECTS   CLI_BIT(6)
+#define CLI_MEMORY    CLI_BIT(7)
+#define CLI_LABEL     CLI_BIT(8)
+#define CLI_STATS     CLI_BIT(9)
+#define CLI_MONO      CLI_BIT(10)
+#define CLI_OUTPUT    CLI_BIT(11)
+#define CLI_OPTIONS   CLI_BIT(12)
+#define CLI_RECORD    CLI_BIT(13) /* also the module's options, as --NAME=VALUE */
+#define CLI_JIT_SORT  CLI_BIT(14)
+#define CLI_ADDRESS   CLI_BIT(15)
+#define CLI_PERF_MAP  CLI_BIT(16)
+#define CLI_MAP_FILE  CLI_BIT(17)
+#define CLI_NEW_FILE  CLI_BIT(18)
+#define CLI_OVERWRITE CLI_BIT(19)
+
+/* What the value of an option is, and where it goes in struct cli_arguments. */
+enum cli_value {
+	CLI_FLAG,      /* none; a bool */
+	CLI_TEXT,      /* a const char * */
+	CLI_WORD,      /* a const char *, one of the row's words */
+	CLI_ROWS,      /* an uint64_t and a bool */
+	CLI_HEX,       /* an uint64_t and a bool */
+	CLI_MEGABYTES, /* a size_t, at least 16M */
 };
 
 struct cli_option_row {
-	enum cli_option option;
+	uint64_t option;
 	const char *name;
 	char letter;          /* 0: none */
 	const char *argument; /* NULL: it takes none */
 	const char *words;    /* values to complete, or NULL */
 	const char *help;
+	enum cli_value value;
+	size_t place, given; /* offsets in struct cli_arguments; given 0: nothing there */
 };
 
 extern const struct cli_option_row cli_options[];
@@ -72,7 +83,7 @@ struct cli_arguments {
 struct cli_command {
 	const char *name;
 	int (*run)(const struct cli_command *command, int argc, char **argv);
-	unsigned options;     /* enum cli_option, together */
+	uint64_t options;     /* CLI_JSON and so on, together */
 	const char *operands; /* "FILE[@N]" */
 	const char *help;     /* one line */
 };

@@ -33,25 +33,27 @@ static void put_options(const struct cli_command *command)
 			printf(" --%s%s", option->name, option->value != NULL ? "=" : "");
 }
 
-/* Values of options that know theirs. */
+/* Values of options that know theirs; the same name may mean others elsewhere. */
 static void put_words(void)
 {
+	const struct cli_command *command;
 	const struct hs_option *option;
 	size_t i;
 
-	for (i = 0; i < cli_n_options; i++)
-		if (cli_options[i].words != NULL)
-			printf("\t--%s) words='%s' ;;\n", cli_options[i].name,
-			       cli_options[i].words);
+	for (command = cli_commands; command->name != NULL; command++)
+		for (i = 0; i < cli_n_options; i++)
+			if ((command->options & cli_options[i].option) != 0 &&
+			    cli_options[i].words != NULL)
+				printf("\t'%s --%s') words='%s' ;;\n", command->name,
+				       cli_options[i].name, cli_options[i].words);
 	for (option = hs_option_table; option->name != NULL; option++)
-		if (option->words != NULL && strcmp(option->name, "snapshot") != 0)
-			printf("\t--%s) words='%s' ;;\n", option->name, option->words);
+		if (option->words != NULL)
+			printf("\t'record --%s') words='%s' ;;\n", option->name, option->words);
 }
 
 void cli_print_completion(void)
 {
 	const struct cli_command *command;
-	const struct hs_option *option;
 
 	fputs("# bash completion for heapshot(1); made by 'heapshot help --completion'\n"
 	      "_heapshot()\n"
@@ -86,16 +88,10 @@ void cli_print_completion(void)
 	      "\telif [ \"$prev\" = '=' ]; then\n"
 	      "\t\tprev=${COMP_WORDS[COMP_CWORD-2]}\n"
 	      "\tfi\n"
-	      "\tcase $prev in\n",
+	      "\tcase \"$command $prev\" in\n",
 	      stdout);
 	put_words();
 	fputs("\tesac\n"
-	      "\tif [ \"$command\" = record ] && [ \"$prev\" = --snapshot ]; then\n\t\twords='",
-	      stdout);
-	for (option = hs_option_table; option->name != NULL; option++)
-		if (strcmp(option->name, "snapshot") == 0 && option->words != NULL)
-			fputs(option->words, stdout);
-	fputs("'\n\tfi\n"
 	      "\tif [ -n \"$words\" ]; then\n"
 	      "\t\tCOMPREPLY=($(compgen -W \"$words\" -- \"$cur\"))\n"
 	      "\telif [[ $cur == -* ]]; then\n"

@@ -22,8 +22,8 @@ const struct cli_command cli_commands[] = {
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},
 	{"jit", cli_jit,
-	 CLI_JSON | CLI_LIMIT | CLI_SORT | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY | CLI_ADDRESS |
-		 CLI_PERF_MAP | CLI_MAP_FILE,
+	 CLI_JSON | CLI_LIMIT | CLI_JIT_SORT | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
+		 CLI_ADDRESS | CLI_PERF_MAP | CLI_MAP_FILE,
 	 "FILE", "show methods and their code, name the method at an address"},
 	{"dump", cli_dump, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_OBJECTS, "FILE[@N]",
 	 "write all records as lines of JSON"},
