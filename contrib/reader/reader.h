@@ -9,6 +9,7 @@
 #include <lz4frame.h>
 
 #include "contrib/reader/heapshot-reader-code.h"
+#include "contrib/reader/heapshot-reader-fields.h"
 #include "contrib/reader/idmap.h"
 #include "contrib/reader/memory.h"
 #include "contrib/reader/source.h"
@@ -111,6 +112,24 @@ struct hs_code {
 	enum heapshot_read_result result;
 };
 
+/* Where the fields of a type stand in the list. */
+struct hs_layout {
+	uint64_t instance_bytes;
+	size_t first;
+	uint32_t n_fields, n_instance; /* those that are not static come first */
+};
+
+struct hs_fields {
+	struct heapshot_type_field *list;
+	size_t n, room;
+	struct hs_layout *layouts;
+	size_t n_layouts, room_layouts;
+	struct hs_idmap layout_index; /* type -> layouts */
+	struct hs_arena arena;
+	bool is_loaded;
+	enum heapshot_read_result result;
+};
+
 struct hs_buffer {
 	uint8_t *data;
 	size_t room;
@@ -157,6 +176,7 @@ struct heapshot_reader {
 	struct hs_type_totals totals;
 	struct hs_root_table roots;
 	struct hs_code code;
+	struct hs_fields fields;
 
 	struct hs_buffer compressed, raw, tag; /* one frame */
 	LZ4F_dctx *lz4;
@@ -254,6 +274,7 @@ void hs_names_free(struct heapshot_reader *reader);
 void hs_totals_free(struct heapshot_reader *reader);
 void hs_roots_free(struct heapshot_reader *reader);
 void hs_code_free(struct heapshot_reader *reader);
+void hs_fields_free(struct heapshot_reader *reader);
 
 /* True when FRAME belongs to the body of SNAPSHOT. */
 static inline bool hs_is_body(const struct heapshot_frame *frame,
