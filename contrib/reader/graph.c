@@ -87,6 +87,7 @@ void heapshot_graph_free(struct heapshot_graph *graph)
 	release(graph, graph->roots_by_source, graph->n_roots, sizeof(*graph->roots_by_source));
 	release(graph, graph->source_first, graph->source_first != NULL ? graph->n_sources + 1 : 0,
 		sizeof(*graph->source_first));
+	hs_graph_free_dominators(graph);
 	release(graph, graph, 1, sizeof(*graph));
 }
 

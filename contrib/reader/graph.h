@@ -92,6 +92,11 @@ struct heapshot_graph {
 	size_t n_kinds, room_kinds;
 	uint32_t *roots_by_source; /* numbers of roots */
 	uint64_t *source_first;    /* in roots_by_source, n_sources + 1 of them */
+
+	/* Of all nodes, once they are wanted. */
+	uint32_t *dominators;
+	uint64_t *retained;
+	uint32_t *first_child, *next_child;
 };
 
 /* Words between the slot of EDGE and the one before it (or the object's start). */
@@ -121,6 +126,8 @@ void hs_sort_numbers(uint64_t *numbers, size_t n);
 
 /* There are limits to the number of references of neighbours; MEMORY. */
 enum heapshot_read_result hs_graph_too_many(struct heapshot_graph *graph);
+
+void hs_graph_free_dominators(struct heapshot_graph *graph);
 
 /* The steps of heapshot_graph_open. */
 enum heapshot_read_result hs_graph_find_objects(struct heapshot_graph *graph);

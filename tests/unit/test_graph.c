@@ -3,79 +3,9 @@
  * The graph of a snapshot: random heaps in shuffled rows are read back object by
  * object and edge by edge; what lives is marked again in the plainest way.
  */
-#include "contrib/reader/heapshot-graph.h"
-#include "tests/data/heap.h"
-#include "tests/unit/leak_check.h"
-#include "tests/unit/random.h"
+#include "tests/unit/graph_case.h"
 
 TestSuite(graph, .fini = leak_check);
-
-#define EPHEMERON 16
-
-struct opened {
-	struct synthetic_bytes bytes;
-	struct heapshot_reader *reader;
-	struct heapshot_graph *graph;
-	enum heapshot_read_result result;
-};
-
-static struct opened open_bytes(struct synthetic_bytes bytes)
-{
-	struct heapshot_reader_options options = {.size = sizeof(options),
-						  .memory_bytes = 1u << 30};
-	struct opened opened = {.bytes = bytes, .reader = heapshot_reader_new(&options)};
-
-	cr_assert_eq(heapshot_reader_open_memory(opened.reader, bytes.data, bytes.size),
-		     HEAPSHOT_READ_OK);
-	opened.result = heapshot_graph_open(
-		opened.reader, heapshot_reader_snapshot(opened.reader, 1), &opened.graph);
-	return opened;
-}
-
-static struct opened open_heap(const struct heap *heap, uint64_t seed)
-{
-	struct synthetic_bytes bytes;
-
-	heap_record(heap, seed, &bytes);
-	return open_bytes(bytes);
-}
-
-static void close_graph(struct opened *opened)
-{
-	heapshot_graph_free(opened->graph);
-	heapshot_reader_free(opened->reader);
-	free(opened->bytes.data);
-}
-
-/* ---- random heaps ---- */
-
-static void make_random(struct heap *heap)
-{
-	static const uint32_t types[] = {TYPE_NODE, TYPE_PUB, TYPE_LATE, TYPE_COPY, TYPE_ARRAY};
-	size_t n = 1 + random_below(40), i, k;
-
-	*heap = (struct heap){0};
-	for (i = 0; i < n; i++) {
-		uint32_t type = types[random_below(5)];
-		size_t slots = random_below(6);
-		uint64_t gap = random_below(10) == 0 ? random_below(1 << 21) * 8 : 0;
-
-		/* Rows of 300 slots take several rows of a walk; slots far apart, too. */
-		if (type == TYPE_ARRAY && random_below(8) == 0)
-			slots = 300 + random_below(2000);
-		heap_add_behind(heap, type, (type == TYPE_ARRAY ? 32 : 16) + 8 * slots, gap);
-		for (k = 0; k < slots; k++)
-			if (random_below(slots > 6 ? 4 : 2) == 0)
-				heap_refer(heap, (uint32_t)i, (uint32_t)k,
-					   (uint32_t)random_below(n));
-	}
-	for (i = random_below(4); i > 0; i--)
-		heap_root(heap, (uint32_t)random_below(18), random_below(2) ? "one" : "two",
-			  (uint32_t)random_below(n));
-	for (i = random_below(6); i > 0; i--)
-		heap_ephemeron(heap, (uint32_t)random_below(n), (uint32_t)random_below(n),
-			       (uint32_t)random_below(n));
-}
 
 /* Marks until nothing changes. */
 static size_t mark_plainly(const struct heap *heap, bool *live)
@@ -233,7 +163,7 @@ Test(graph, reads_back_random_heaps)
 
 	random_start("graph");
 	for (i = 0; i < 500; i++) {
-		make_random(&heap);
+		make_random(&heap, 40, true);
 		opened = open_heap(&heap, random_next() | 1);
 		check_heap(&heap, &opened);
 		close_graph(&opened);
