@@ -99,6 +99,13 @@ struct heapshot_graph {
 	uint32_t *first_child, *next_child;
 };
 
+static inline uint64_t hs_size(const struct heapshot_graph *graph, uint32_t object)
+{
+	if (graph->sizes[object] != HS_SIZE_LARGE)
+		return graph->sizes[object];
+	return graph->large[*hs_idmap_find(&graph->large_index, object)].size;
+}
+
 /* Words between the slot of EDGE and the one before it (or the object's start). */
 static inline uint64_t hs_gap(const struct heapshot_graph *graph, uint64_t edge)
 {

@@ -11,9 +11,7 @@ void heapshot_graph_counts(const struct heapshot_graph *graph, struct heapshot_g
 
 uint64_t heapshot_graph_size(const struct heapshot_graph *graph, uint32_t object)
 {
-	if (graph->sizes[object] != HS_SIZE_LARGE)
-		return graph->sizes[object];
-	return graph->large[*hs_idmap_find(&graph->large_index, object)].size;
+	return hs_size(graph, object);
 }
 
 static uint64_t slot_size(const struct heapshot_graph *graph, uint32_t object)

@@ -246,7 +246,7 @@ static bool add_up(struct heapshot_graph *graph, const struct search *search)
 
 		graph->first_child[node] = graph->next_child[node] = HEAPSHOT_GRAPH_NONE;
 		if (node < graph->n)
-			graph->retained[node] = heapshot_graph_size(graph, node);
+			graph->retained[node] = hs_size(graph, node);
 	}
 	for (number = search->n - 1; number > 0; number--) {
 		uint32_t node = search->nodes[number], dominator = graph->dominators[node];

@@ -55,11 +55,13 @@ enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph)
 		if (graph->flags[object] & HEAPSHOT_GRAPH_EPH_TABLE)
 			reach_values(&marking, object, graph->by_table);
 	}
-	for (at = 0; at < marking.n; at++) {
-		uint32_t object = marking.queue[at];
-		struct heapshot_graph_class *class = &graph->class_list[graph->classes[object]];
-		uint64_t size = heapshot_graph_size(graph, object);
+	for (i = 0; i < graph->n; i++) {
+		struct heapshot_graph_class *class = &graph->class_list[graph->classes[i]];
+		uint64_t size;
 
+		if (!(graph->flags[i] & HEAPSHOT_GRAPH_LIVE))
+			continue;
+		size = hs_size(graph, (uint32_t)i);
 		class->live_objects++;
 		class->live_bytes += size;
 		graph->counts.live_bytes += size;

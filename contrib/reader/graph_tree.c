@@ -47,7 +47,7 @@ enum heapshot_read_result heapshot_graph_sums(const struct heapshot_graph *graph
 		group = node < graph->n ? groups[graph->classes[node]] : HEAPSHOT_GRAPH_NONE;
 		if (group != HEAPSHOT_GRAPH_NONE) {
 			sums[group].objects++;
-			sums[group].bytes += heapshot_graph_size(graph, node);
+			sums[group].bytes += hs_size(graph, node);
 			if (above[group]++ == 0)
 				sums[group].retained += graph->retained[node];
 		}
