@@ -15,6 +15,10 @@
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/text.h"
+#include "profiler/threads.h"
+
+/* Exported, in no header that is installed. */
+extern void *mono_thread_info_current_unchecked(void) __attribute__((weak));
 
 #define DEFINITIONS HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS
 #define EVENTS      HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS
@@ -221,6 +225,14 @@ static void push_root(uintptr_t start, uintptr_t size, uint32_t kind, uintptr_t 
 	hs_push_end(entry);
 }
 
+static void note_own_stack(uintptr_t start, uintptr_t size)
+{
+	hs_threads_add(start, size,
+		       mono_thread_info_current_unchecked
+			       ? (uintptr_t)mono_thread_info_current_unchecked()
+			       : 0);
+}
+
 /*
  * A thread that attaches may be scanned before its stack is announced, but not
  * before its thread-static fields are, which happens on the thread itself.  The
@@ -234,9 +246,11 @@ static void push_own_stack(uintptr_t thread)
 
 	if (pthread_getattr_np((pthread_t)thread, &attributes) != 0)
 		return;
-	if (pthread_attr_getstack(&attributes, &start, &size) == 0)
+	if (pthread_attr_getstack(&attributes, &start, &size) == 0) {
 		push_root((uintptr_t)start, size, HEAPSHOT__ROOT_KIND__ROOT_KIND_STACK, thread,
 			  "Thread Stack", false);
+		note_own_stack((uintptr_t)start, size);
+	}
 	pthread_attr_destroy(&attributes);
 }
 
@@ -250,6 +264,8 @@ static void root_registered(MonoProfiler *profiler, const mono_byte *start, uint
 
 	(void)profiler;
 	push_root((uintptr_t)start, size, kind, (uintptr_t)key, name, false);
+	if (source == MONO_ROOT_SOURCE_STACK && (uintptr_t)key == (uintptr_t)pthread_self())
+		note_own_stack((uintptr_t)start, size);
 	if (source == MONO_ROOT_SOURCE_THREAD_STATIC &&
 	    (uintptr_t)key == (uintptr_t)pthread_self() &&
 	    atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
@@ -260,6 +276,7 @@ static void root_unregistered(MonoProfiler *profiler, const mono_byte *start)
 {
 	(void)profiler;
 	push_root((uintptr_t)start, 0, 0, 0, NULL, true);
+	hs_threads_remove((uintptr_t)start);
 }
 
 void hs_events_marker(const char *label)

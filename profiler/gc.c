@@ -5,8 +5,9 @@
  * Order of events in one stop of the world, and what is decided where:
  *   PRE_STOP_WORLD         waits for the child of the snapshot before, if need be
  *   PRE_STOP_WORLD_LOCKED  a snapshot is wanted: roots are reported from here
- *   POST_STOP_WORLD        from here no malloc, no lock, no stdio
- *   START                  roots of an earlier collection of this stop are void
+ *   POST_STOP_WORLD        from here no malloc, no lock, no stdio; threads come to rest
+ *   START                  roots of an earlier collection of this stop are void; what
+ *                          threads saved is read, before the collector scans it
  *   gc_roots ...           reported after objects have moved
  *   END
  *   PRE_START_WORLD        the only place where the heap may be walked
@@ -27,7 +28,9 @@
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/roots.h"
+#include "profiler/saved.h"
 #include "profiler/snapshot.h"
+#include "profiler/threads.h"
 
 /* After a natural concurrent collection: at most one snapshot per so many times its duration. */
 #define NATURAL_SHARE 10
@@ -182,9 +185,15 @@ static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool i
 	case MONO_GC_EVENT_PRE_STOP_WORLD_LOCKED:
 		before_stop(generation, is_serial);
 		break;
+	case MONO_GC_EVENT_POST_STOP_WORLD:
+		if (is_collecting_roots)
+			hs_threads_settle(HS_SETTLE_LIMIT_NS);
+		break;
 	case MONO_GC_EVENT_START:
 		had_start = true;
 		hs_roots_clear();
+		if (is_collecting_roots)
+			hs_saved_collect(&hs_recorder.saved);
 		break;
 	case MONO_GC_EVENT_PRE_START_WORLD:
 		before_start(generation, is_serial);

@@ -278,6 +278,7 @@ static bool clear_earlier(void)
 	hs_ranges_free(&hs_recorder.ranges);
 	hs_chunks_free(&hs_recorder.chunks);
 	hs_area_free(&hs_recorder.roots);
+	hs_area_free(&hs_recorder.saved);
 	release();
 	return true;
 }

@@ -33,13 +33,16 @@
 /*
  * Longest time that the stopped world waits in one snapshot, for the writer thread
  * to let go of the stream and for a slow reader of the output together.  A stop of
- * the world may wait HS_LOG_WAIT_NS more, where the log is full too: 1.2 s in all.
+ * the world may wait HS_LOG_WAIT_NS more, where the log is full too, and
+ * HS_SETTLE_LIMIT_NS before a snapshot: 1.3 s in all.
  */
 #define HS_STALL_LIMIT_NS (1 * HS_NS_PER_S)
 /* Longest time of that, and of others, for the writer thread alone. */
 #define HS_OWNER_LIMIT_NS HS_STALL_LIMIT_NS
 /* Longest time that a callback waits for room in the log, once until there is some again. */
 #define HS_LOG_WAIT_NS (200 * HS_NS_PER_MS)
+/* Longest time that the stopped world waits for threads that go to sleep; microseconds, as a rule. */
+#define HS_SETTLE_LIMIT_NS (100 * HS_NS_PER_MS)
 /* How often events reach the output at the latest. */
 #define HS_FLUSH_NS (250 * HS_NS_PER_MS)
 /* Longest time that a start waits for the threads of the recording before. */
@@ -66,7 +69,7 @@ enum hs_phase {
 struct hs_root {
 	uintptr_t address;
 	uintptr_t object;
-	const char *kind; /* where gc_roots carries it */
+	const char *kind; /* where gc_roots carries it, or hs_saved_registers */
 };
 
 struct hs_recorder {
@@ -102,6 +105,7 @@ struct hs_recorder {
 	/* Collecting thread's. */
 	_Atomic uintptr_t stopped_by; /* pthread_self() of it while the world is stopped */
 	struct hs_area roots;         /* struct hs_root */
+	struct hs_area saved;         /* struct hs_saved_word */
 	uint64_t n_roots_lost;
 
 	_Atomic uint64_t n_snapshots;     /* complete ones */

@@ -26,8 +26,12 @@ void hs_root_sources_reset(void)
 	memset(cache, 0, sizeof cache);
 }
 
+const char hs_saved_registers[] = "saved_registers";
+
 static Heapshot__RootKind kind_of(const struct hs_root *root, const struct hs_range *range)
 {
+	if (root->kind == hs_saved_registers)
+		return HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS;
 	if (range)
 		return (Heapshot__RootKind)range->kind;
 	return root->kind ? (Heapshot__RootKind)hs_root_kind_of(root->kind)
@@ -138,6 +142,7 @@ static void describe(struct name *name, Heapshot__RootSource *source, const stru
 		break;
 	case HEAPSHOT__ROOT_KIND__ROOT_KIND_STACK:
 	case HEAPSHOT__ROOT_KIND__ROOT_KIND_HANDLE:
+	case HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS:
 		source->thread = range->key;
 		add_thread(name, range->key);
 		break;
@@ -195,7 +200,7 @@ struct hs_root_source_ref hs_root_source(const struct hs_root *root)
 	name.bytes = 0;
 	name.text[0] = 0;
 	source.kind = ref.kind;
-	if (root->kind)
+	if (root->kind && root->kind != hs_saved_registers)
 		source.kind_text = (char *)(uintptr_t)root->kind;
 	if (range)
 		describe(&name, &source, range, slot);

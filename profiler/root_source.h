@@ -8,6 +8,9 @@
 
 #include "profiler/recorder.h"
 
+/* The kind of roots that threads saved; their address is the thread's stack. */
+extern const char hs_saved_registers[];
+
 struct hs_root_source_ref {
 	uint32_t index; /* in the current batch; 0: no room in it */
 	Heapshot__RootKind kind;

@@ -15,12 +15,14 @@
 #include "profiler/recorder.h"
 #include "profiler/root_source.h"
 #include "profiler/roots.h"
+#include "profiler/saved.h"
 
 #define FILTER_BITS_MIN ((uint64_t)1 << 16)
 
 void hs_roots_clear(void)
 {
 	hs_recorder.roots.used = 0;
+	hs_recorder.saved.used = 0;
 	hs_recorder.n_roots_lost = 0;
 }
 
@@ -106,10 +108,12 @@ static void filter_add(struct hs_filter *filter, uint64_t number)
 bool hs_root_set_fill(struct hs_root_set *set)
 {
 	const struct hs_root *root = collected();
-	size_t n = n_collected(), i;
+	const struct hs_saved_word *saved = hs_saved_words(&hs_recorder.saved);
+	size_t n = n_collected(), n_saved = hs_saved_count(&hs_recorder.saved), i;
 
+	set->saved = n_saved ? &hs_recorder.saved : NULL;
 	hs_ptr_map_clear(&set->objects);
-	if (!reserve_filter(&set->filter, n) || !reserve_filter(&set->sections, n) ||
+	if (!reserve_filter(&set->filter, n) || !reserve_filter(&set->sections, n + 2 * n_saved) ||
 	    !hs_ptr_map_reserve(&set->objects, n + 1))
 		return false;
 	for (i = 0; i < n; i++) {
@@ -119,6 +123,11 @@ bool hs_root_set_fill(struct hs_root_set *set)
 		filter_add(&set->sections, root[i].object >> HS_SECTION_SHIFT);
 		if (!hs_ptr_map_set(&set->objects, root[i].object, 0))
 			return false;
+	}
+	/* The object of such a word may begin in the section before; larger ones are always looked at. */
+	for (i = 0; i < n_saved; i++) {
+		filter_add(&set->sections, saved[i].word >> HS_SECTION_SHIFT);
+		filter_add(&set->sections, (saved[i].word >> HS_SECTION_SHIFT) - 1);
 	}
 	return true;
 }
@@ -158,6 +167,21 @@ static int add(const struct hs_root *root, int (*put)(void), uint64_t snapshot,
 	return -EMSGSIZE;
 }
 
+static int add_saved(int (*put)(void), uint64_t snapshot, struct hs_root_totals *totals)
+{
+	const struct hs_saved_word *saved = hs_saved_words(&hs_recorder.saved);
+	const size_t n = hs_saved_count(&hs_recorder.saved);
+	int error = 0;
+
+	for (size_t i = 0; i < n && !error; i++) {
+		const struct hs_root root = {saved[i].stack, saved[i].object, hs_saved_registers};
+
+		if (saved[i].object)
+			error = add(&root, put, snapshot, totals);
+	}
+	return error;
+}
+
 int hs_roots_write(const struct hs_root_set *set, uint64_t snapshot, int (*put)(void),
 		   struct hs_root_totals *totals)
 {
@@ -181,5 +205,8 @@ int hs_roots_write(const struct hs_root_set *set, uint64_t snapshot, int (*put)(
 		if (error)
 			return error;
 	}
+	error = add_saved(put, snapshot, totals);
+	if (error)
+		return error;
 	return flush(put, snapshot, totals);
 }

@@ -12,6 +12,7 @@
 #include <mono/metadata/profiler.h>
 
 #include "profiler/ptr_map.h"
+#include "profiler/saved.h"
 
 /* Turns the runtime's reporting on or off; async safe. */
 void hs_roots_report(MonoProfilerHandle handle, bool is_on);
@@ -19,6 +20,7 @@ void hs_roots_clear(void);
 
 /* Objects in one piece of memory of this size are of one generation: no block or nursery is smaller. */
 #define HS_SECTION_SHIFT 14
+#define HS_SECTION_BYTES ((uint64_t)1 << HS_SECTION_SHIFT)
 
 /* Bits by the hash of a number; at most one in sixteen is set. */
 struct hs_filter {
@@ -47,6 +49,7 @@ static inline bool hs_filter_has(const struct hs_filter *filter, uint64_t number
 struct hs_root_set {
 	struct hs_ptr_map objects; /* value: 1 once the walk has met the object */
 	struct hs_filter filter, sections;
+	struct hs_area *saved; /* what threads saved; NULL: nothing */
 };
 
 /* Makes the set from what was collected; false when memory is short. */
@@ -58,11 +61,13 @@ static inline bool hs_root_set_has_section(const struct hs_root_set *set, uintpt
 	return hs_filter_has(&set->sections, address >> HS_SECTION_SHIFT);
 }
 
-/* The walk has met OBJECT. */
-static inline void hs_root_set_meet(struct hs_root_set *set, uintptr_t object)
+/* The walk has met OBJECT, of BYTES. */
+static inline void hs_root_set_meet(struct hs_root_set *set, uintptr_t object, uint64_t bytes)
 {
 	struct hs_ptr_slot *slot;
 
+	if (set->saved)
+		hs_saved_meet(set->saved, object, bytes);
 	if (!hs_filter_has(&set->filter, object))
 		return;
 	slot = hs_ptr_map_find(&set->objects, object);

@@ -218,7 +218,7 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	end.ephemeron_edges = walk->n_ephemerons;
 	end.ephemeron_batches = walk->n_ephemeron_batches;
 	end.roots = roots->n_roots;
-	end.n_roots_by_kind = HEAPSHOT__ROOT_KIND__ROOT_KIND_OTHER + 1;
+	end.n_roots_by_kind = HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS + 1;
 	end.roots_by_kind = (uint64_t *)(uintptr_t)roots->by_kind;
 	end.unresolved_roots = roots->n_unresolved;
 	end.root_batches = roots->n_batches;

@@ -368,8 +368,8 @@ static int walked(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_
 	walk->totals.bytes += exact;
 	walk->slack_bytes += slack;
 	walk->totals.hash += hs_object_mix(address);
-	if (has_section_roots)
-		hs_root_set_meet(walk->roots, address);
+	if (has_section_roots || unlikely(exact > HS_SECTION_BYTES))
+		hs_root_set_meet(walk->roots, address, exact);
 	if (unlikely(kind->is_unusual) && !add_unusual(walk, kind, object, exact, n_refs))
 		return 0;
 	if (kind->size_varies && n_refs) {

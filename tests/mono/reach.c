@@ -4,8 +4,9 @@
  * the recorder's own totals: is each object there once, does each reference
  * lead to an object, is each object reached from the recorded roots?  Ephemeron
  * edges count where table and key are reached; roots of kind ephemeron do not
- * hold anything.  Prints one line of JSON a snapshot; with the number of one
- * also lists its objects that are not reached, on standard error.
+ * hold anything; what roots of kind saved_registers alone hold is counted apart.  Prints one line of JSON a snapshot; with the number of one
+ * also lists its objects that are not reached, on standard error.  With a KIND,
+ * the number of a RootKind, judges as if roots of that kind had been lost.
  */
 #include <inttypes.h>
 #include <stdbool.h>
@@ -17,6 +18,7 @@
 
 #define ROOT_KIND_UNKNOWN   0
 #define ROOT_KIND_EPHEMERON 16
+#define ROOT_KIND_SAVED     19
 #define FIELD_EPHEMERONS    13
 #define FIELD_OBJECTS       15
 
@@ -48,6 +50,9 @@ struct graph {
 	size_t *stack; /* indices of first rows, marked but not yet followed */
 	size_t n_stack;
 };
+
+/* Roots of this kind are taken for lost; none by default. */
+static uint32_t ignored_kind = UINT32_MAX;
 
 static void die(const char *what)
 {
@@ -181,12 +186,16 @@ static bool is_marked(const struct graph *graph, uint64_t address)
 	return index != SIZE_MAX && graph->rows[index].is_marked;
 }
 
-static void mark_all(struct graph *graph, const struct heapshot_roots *roots)
+static void mark_all(struct graph *graph, const struct heapshot_roots *roots, bool with_saved)
 {
 	bool is_new = true;
 
 	for (size_t i = 0; i < roots->n_roots; i++) {
-		if (roots->sources[roots->roots[i].source].kind != ROOT_KIND_EPHEMERON)
+		uint32_t kind = roots->sources[roots->roots[i].source].kind;
+
+		if (kind == ignored_kind || kind == ROOT_KIND_EPHEMERON)
+			continue;
+		if (with_saved || kind != ROOT_KIND_SAVED)
 			mark(graph, find(graph, roots->roots[i].object));
 	}
 	while (is_new) {
@@ -202,6 +211,15 @@ static void mark_all(struct graph *graph, const struct heapshot_roots *roots)
 			}
 		}
 	}
+}
+
+static uint64_t count_marked(const struct graph *graph)
+{
+	uint64_t n = 0;
+
+	for (size_t i = 0; i < graph->n_rows; i++)
+		n += graph->rows[i].is_marked;
+	return n;
 }
 
 /* Objects that are not reached and not held by others that are not. */
@@ -233,13 +251,16 @@ static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 		  const struct heapshot_roots *roots)
 {
 	uint64_t objects = 0, twice = 0, orphans = 0, dangling = 0, reached = 0, bad_slots = 0;
-	uint64_t unknown = 0, rootless = 0, overlapping = 0, loose_ephemerons = 0, end = 0;
+	uint64_t strongly_reached, unknown = 0, rootless = 0, overlapping = 0, loose_ephemerons = 0,
+				   end = 0;
 
 	qsort(graph->rows, graph->n_rows, sizeof(*graph->rows), by_address);
 	graph->stack = realloc(graph->stack, (graph->n_rows + 1) * sizeof(*graph->stack));
 	if (!graph->stack)
 		die("out of memory");
-	mark_all(graph, roots);
+	mark_all(graph, roots, false);
+	strongly_reached = count_marked(graph);
+	mark_all(graph, roots, true);
 	for (size_t i = 0; i < graph->n_rows; i++) {
 		const struct row *row = &graph->rows[i];
 		bool is_first = i == 0 || graph->rows[i - 1].address != row->address;
@@ -274,14 +295,15 @@ static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 	}
 	printf("{\"id\":%" PRIu64 ",\"objects\":%" PRIu64 ",\"stated_objects\":%" PRIu64
 	       ",\"references\":%zu,\"stated_references\":%" PRIu64 ",\"reached\":%" PRIu64
-	       ",\"lost_roots\":%" PRIu64 ",\"twice\":%" PRIu64 ",\"orphans\":%" PRIu64
-	       ",\"overlapping\":%" PRIu64 ",\"dangling\":%" PRIu64 ",\"bad_slots\":%" PRIu64
-	       ",\"roots\":%zu"
+	       ",\"by_saved_registers\":%" PRIu64 ",\"lost_roots\":%" PRIu64 ",\"twice\":%" PRIu64
+	       ",\"orphans\":%" PRIu64 ",\"overlapping\":%" PRIu64 ",\"dangling\":%" PRIu64
+	       ",\"bad_slots\":%" PRIu64 ",\"roots\":%zu"
 	       ",\"unknown_roots\":%" PRIu64 ",\"roots_without_object\":%" PRIu64
 	       ",\"ephemerons\":%zu,\"loose_ephemerons\":%" PRIu64 "}\n",
 	       snapshot->id, objects, snapshot->objects, graph->n_edges, snapshot->references,
-	       reached, count_lost_roots(graph), twice, orphans, overlapping, dangling, bad_slots,
-	       roots->n_roots, unknown, rootless, graph->n_ephemerons, loose_ephemerons);
+	       reached, count_marked(graph) - strongly_reached, count_lost_roots(graph), twice,
+	       orphans, overlapping, dangling, bad_slots, roots->n_roots, unknown, rootless,
+	       graph->n_ephemerons, loose_ephemerons);
 }
 
 static void list_unreached(const struct heapshot_reader *reader, const struct graph *graph)
@@ -306,7 +328,9 @@ int main(int argc, char **argv)
 
 	if (argc < 2 || !reader || heapshot_reader_open_file(reader, argv[1]))
 		die(reader && argc > 1 ? heapshot_reader_error(reader)
-				       : "usage: reach FILE [SNAPSHOT]");
+				       : "usage: reach FILE [SNAPSHOT [KIND]]");
+	if (argc > 3)
+		ignored_kind = (uint32_t)strtoul(argv[3], NULL, 10);
 	heapshot_reader_load_names(reader);
 	snapshots = heapshot_reader_snapshots(reader, &n);
 	for (size_t i = 0; i < n; i++) {
