@@ -226,6 +226,26 @@ static bool list_by(struct heapshot_graph *graph, uint64_t **pairs, size_t field
 	return true;
 }
 
+/* Orders the ephemerons themselves by key, so that those of one value have equal keys together. */
+static bool order_by_key(struct heapshot_graph *graph)
+{
+	size_t n = graph->n_ephemerons, i;
+	struct heapshot_graph_ephemeron *ordered =
+		hs_memory_grow(graph->memory, NULL, 0, n * sizeof(*ordered));
+
+	if (ordered == NULL)
+		return n == 0;
+	for (i = 0; i < n; i++) {
+		ordered[i] = graph->ephemerons[(uint32_t)graph->by_key[i]];
+		graph->by_key[i] = (uint64_t)ordered[i].key << 32 | i;
+	}
+	hs_memory_release(graph->memory, graph->ephemerons,
+			  graph->room_ephemerons * sizeof(*graph->ephemerons));
+	graph->ephemerons = ordered;
+	graph->room_ephemerons = n;
+	return true;
+}
+
 enum heapshot_read_result hs_graph_join_ephemerons(struct heapshot_graph *graph)
 {
 	struct hs_section_hint hint = {0};
@@ -260,6 +280,7 @@ enum heapshot_read_result hs_graph_join_ephemerons(struct heapshot_graph *graph)
 	graph->room_raw = graph->n_raw = 0;
 	graph->counts.ephemerons = graph->n_ephemerons;
 	if (!list_by(graph, &graph->by_key, offsetof(struct heapshot_graph_ephemeron, key)) ||
+	    !order_by_key(graph) ||
 	    !list_by(graph, &graph->by_value, offsetof(struct heapshot_graph_ephemeron, value)) ||
 	    !list_by(graph, &graph->by_table, offsetof(struct heapshot_graph_ephemeron, table)))
 		return hs_fail_memory(graph->reader);

@@ -156,7 +156,7 @@ HEAPSHOT_READER_API void heapshot_graph_walk_begin(const struct heapshot_graph *
 HEAPSHOT_READER_API bool heapshot_graph_walk_next(struct heapshot_graph_walk *walk,
 						  struct heapshot_graph_edge *edge);
 
-/* Edge of a ConditionalWeakTable, by numbers of objects; live ones hold the value. */
+/* Edge of a ConditionalWeakTable, by numbers of objects; in the order of keys. */
 struct heapshot_graph_ephemeron {
 	uint32_t table, key, value;
 };
@@ -263,6 +263,64 @@ struct heapshot_graph_sum {
 HEAPSHOT_READER_API enum heapshot_read_result
 heapshot_graph_sums(const struct heapshot_graph *graph, const uint32_t *groups, size_t n_groups,
 		    struct heapshot_graph_sum *sums);
+
+/* ---- Ways: what holds an object ---- */
+
+struct heapshot_graph_ways;
+
+struct heapshot_graph_ways_options {
+	size_t size;             /* sizeof(struct heapshot_graph_ways_options) */
+	uint64_t excluded_kinds; /* bit N: sources of RootKind N hold nothing */
+	bool without_ephemerons; /* ephemerons hold nothing */
+	uintptr_t reserved[5];   /* 0 */
+};
+
+/*
+ * Makes the shortest ways from the root node to all objects.  OPTIONS may be
+ * NULL.  12 bytes a node, 16 while they are made; free them before the graph.
+ * OK or MEMORY.
+ */
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_graph_ways_new(struct heapshot_graph *graph,
+			const struct heapshot_graph_ways_options *options,
+			struct heapshot_graph_ways **ways);
+HEAPSHOT_READER_API void heapshot_graph_ways_free(struct heapshot_graph_ways *ways);
+
+/* A node on a way, and the slot of it that leads to the next one. */
+struct heapshot_graph_step {
+	uint32_t node;
+	bool is_ephemeron; /* it leads there as a key to its value */
+	uint64_t offset;   /* of the slot; 0 for the last node, and for those that are no objects */
+};
+
+/* Steps from the root node to NODE; 0: there is no way to it. */
+HEAPSHOT_READER_API uint32_t heapshot_graph_way_length(const struct heapshot_graph_ways *ways,
+						       uint32_t node);
+/* The node before NODE, and its slot that leads there.  False where there is none. */
+HEAPSHOT_READER_API bool heapshot_graph_way_before(const struct heapshot_graph_ways *ways,
+						   uint32_t node, struct heapshot_graph_step *step);
+
+/*
+ * All ways to some objects, the shortest first: each goes over no object twice,
+ * and no two have the same nodes.
+ */
+struct heapshot_graph_paths;
+
+/* OK or MEMORY.  TARGETS, objects each there once, are copied.  Free it before the ways. */
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_graph_paths_new(struct heapshot_graph *graph, const struct heapshot_graph_ways *ways,
+			 const uint32_t *targets, size_t n_targets,
+			 struct heapshot_graph_paths **paths);
+HEAPSHOT_READER_API void heapshot_graph_paths_free(struct heapshot_graph_paths *paths);
+
+/*
+ * The next one: *steps has *n_steps, from the source (the root node and the kind
+ * before it are left out) to the target; until the next call.  OK; END; MEMORY,
+ * also where there are more beginnings of paths than can be borne (8 million).
+ */
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_graph_paths_next(struct heapshot_graph_paths *paths,
+			  const struct heapshot_graph_step **steps, size_t *n_steps);
 
 #ifdef __cplusplus
 }
