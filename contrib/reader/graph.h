@@ -126,6 +126,17 @@ static inline bool hs_is_live_ephemeron(const struct heapshot_graph *graph, size
 	return graph->flags[edge->table] & graph->flags[edge->key] & HEAPSHOT_GRAPH_LIVE;
 }
 
+/* Once it is known what lives. */
+static inline bool hs_is_holding(const struct heapshot_graph *graph,
+				 const struct heapshot_graph_root *root)
+{
+	const struct heapshot_graph_source *source = &graph->sources[root->source];
+
+	return source->is_holding &&
+	       (source->source.kind != HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS ||
+		(graph->flags[root->object] & HEAPSHOT_GRAPH_SAVED));
+}
+
 /* First place in a list of OBJECT << 32 | number that belongs to OBJECT or to a later one. */
 size_t hs_first_pair(const uint64_t *pairs, size_t n, uint32_t object);
 /* Sorts without further memory. */

@@ -43,6 +43,7 @@ static void add(struct search *search, uint32_t node, uint32_t parent)
 /* Way out NUMBER of a node behind its references; NONE at the end. */
 static uint32_t further(const struct heapshot_graph *graph, uint32_t node, uint64_t number)
 {
+	const struct heapshot_graph_root *root;
 	uint32_t index;
 
 	switch (heapshot_graph_node(graph, node, &index)) {
@@ -55,11 +56,11 @@ static uint32_t further(const struct heapshot_graph *graph, uint32_t node, uint6
 					 graph, graph->kinds[index].first_source + (uint32_t)number)
 			       : HEAPSHOT_GRAPH_NONE;
 	case HEAPSHOT_NODE_SOURCE:
-		return graph->sources[index].is_holding && number < graph->sources[index].n_roots
-			       ? graph->roots[graph->roots_by_source[graph->source_first[index] +
-								     number]]
-					 .object
-			       : HEAPSHOT_GRAPH_NONE;
+		if (!graph->sources[index].is_holding || number >= graph->sources[index].n_roots)
+			return HEAPSHOT_GRAPH_NONE;
+		root = &graph->roots[graph->roots_by_source[graph->source_first[index] + number]];
+		/* One that does not hold leads back, where it changes nothing. */
+		return hs_is_holding(graph, root) ? root->object : node;
 	case HEAPSHOT_NODE_OBJECT:
 		break;
 	}
@@ -181,7 +182,7 @@ static uint32_t find_semi(struct search *search, uint32_t node, uint32_t number,
 	if (graph->flags[node] & HEAPSHOT_GRAPH_ROOTED) {
 		roots = heapshot_graph_roots_of(graph, node, &n);
 		for (i = 0; i < n; i++)
-			if (graph->sources[roots[i].source].is_holding)
+			if (hs_is_holding(graph, &roots[i]))
 				least = take_least(
 					search, heapshot_graph_source_node(graph, roots[i].source),
 					number, least);

@@ -21,6 +21,12 @@ static inline void reach(struct marking *marking, uint32_t object)
 	marking->queue[marking->n++] = object;
 }
 
+static bool is_saved(const struct heapshot_graph *graph, const struct heapshot_graph_root *root)
+{
+	return graph->sources[root->source].source.kind ==
+	       HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS;
+}
+
 /* OBJECT was reached: values follow whose other half was reached before. */
 static void reach_values(struct marking *marking, uint32_t object, const uint64_t *pairs)
 {
@@ -32,29 +38,56 @@ static void reach_values(struct marking *marking, uint32_t object, const uint64_
 			reach(marking, graph->ephemerons[(uint32_t)pairs[i]].value);
 }
 
+/* What is reached from the objects of the queue at or behind AT. */
+static void follow(struct marking *marking, size_t at)
+{
+	const struct heapshot_graph *graph = marking->graph;
+
+	for (; at < marking->n; at++) {
+		uint32_t object = marking->queue[at];
+		uint64_t edge = hs_start(&graph->out, object);
+		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
+
+		for (; edge < end; edge++)
+			reach(marking, graph->targets[edge]);
+		if (graph->flags[object] & HEAPSHOT_GRAPH_KEY)
+			reach_values(marking, object, graph->by_key);
+		if (graph->flags[object] & HEAPSHOT_GRAPH_EPH_TABLE)
+			reach_values(marking, object, graph->by_table);
+	}
+}
+
+/* Each of these roots holds what nothing before it does. */
+static void reach_saved(struct marking *marking)
+{
+	struct heapshot_graph *graph = marking->graph;
+
+	for (size_t i = 0; i < graph->n_roots; i++) {
+		const struct heapshot_graph_root *root = &graph->roots[i];
+		const size_t at = marking->n;
+
+		if (!is_saved(graph, root) || (graph->flags[root->object] & HEAPSHOT_GRAPH_LIVE))
+			continue;
+		graph->flags[root->object] |= HEAPSHOT_GRAPH_SAVED;
+		reach(marking, root->object);
+		follow(marking, at);
+	}
+}
+
 enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph)
 {
 	struct marking marking = {.graph = graph};
-	size_t at, i;
+	size_t i;
 
 	marking.queue = hs_memory_grow(graph->memory, NULL, 0, graph->n * sizeof(*marking.queue));
 	if (marking.queue == NULL && graph->n > 0)
 		return hs_fail_memory(graph->reader);
 	for (i = 0; i < graph->n_roots; i++)
-		if (graph->sources[graph->roots[i].source].is_holding)
+		if (graph->sources[graph->roots[i].source].is_holding &&
+		    !is_saved(graph, &graph->roots[i]))
 			reach(&marking, graph->roots[i].object);
-	for (at = 0; at < marking.n; at++) {
-		uint32_t object = marking.queue[at];
-		uint64_t edge = hs_start(&graph->out, object);
-		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
-
-		for (; edge < end; edge++)
-			reach(&marking, graph->targets[edge]);
-		if (graph->flags[object] & HEAPSHOT_GRAPH_KEY)
-			reach_values(&marking, object, graph->by_key);
-		if (graph->flags[object] & HEAPSHOT_GRAPH_EPH_TABLE)
-			reach_values(&marking, object, graph->by_table);
-	}
+	follow(&marking, 0);
+	reach_saved(&marking);
 	for (i = 0; i < graph->n; i++) {
 		struct heapshot_graph_class *class = &graph->class_list[graph->classes[i]];
 		uint64_t size;

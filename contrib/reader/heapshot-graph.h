@@ -13,7 +13,9 @@
  *           nodes is refused; counts and sizes are 64 bits.
  * Live:     an object that is reached from a source.  Roots of weak handles and
  *           of kind "ephemeron" (values that the runtime reports, see below) do
- *           not hold anything.  All others do, the finalizer queue too.
+ *           not hold anything.  All others do, the finalizer queue too; but those
+ *           of kind "saved_registers", words that may be long out of date, only
+ *           what is reached from no other.
  * Ephemerons: an entry of a ConditionalWeakTable holds its value while table AND
  *           key live.  The graph counts such an entry as a reference from the key
  *           to the value, once both are live: what would go with the key counts
@@ -74,11 +76,12 @@ HEAPSHOT_READER_API void heapshot_graph_counts(const struct heapshot_graph *grap
 /* ---- Objects ---- */
 
 enum heapshot_graph_flag {
-	HEAPSHOT_GRAPH_LIVE = 1,      /* reached from a root */
-	HEAPSHOT_GRAPH_ROOTED = 2,    /* some root leads to it, weak ones too */
-	HEAPSHOT_GRAPH_KEY = 4,       /* key of an ephemeron */
-	HEAPSHOT_GRAPH_VALUE = 8,     /* value of an ephemeron */
-	HEAPSHOT_GRAPH_EPH_TABLE = 16 /* its table */
+	HEAPSHOT_GRAPH_LIVE = 1,       /* reached from a root */
+	HEAPSHOT_GRAPH_ROOTED = 2,     /* some root leads to it, weak ones too */
+	HEAPSHOT_GRAPH_KEY = 4,        /* key of an ephemeron */
+	HEAPSHOT_GRAPH_VALUE = 8,      /* value of an ephemeron */
+	HEAPSHOT_GRAPH_EPH_TABLE = 16, /* its table */
+	HEAPSHOT_GRAPH_SAVED = 32      /* only a root of kind "saved_registers" holds it */
 };
 
 struct heapshot_graph_object {

@@ -10,7 +10,8 @@
 #include "tests/unit/leak_check.h"
 #include "tests/unit/random.h"
 
-#define EPHEMERON 16 /* the kind of root that holds nothing */
+#define SAVED_REGISTERS 19 /* the kind of root that holds what nothing else does */
+#define EPHEMERON       16 /* the kind of root that holds nothing */
 
 struct opened {
 	struct synthetic_bytes bytes;

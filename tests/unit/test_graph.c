@@ -234,6 +234,36 @@ Test(graph, holds_nothing_by_weak_roots)
 	heap_free(&heap);
 }
 
+Test(graph, saved_registers_hold_what_nothing_else_does)
+{
+	struct opened opened;
+	struct heap heap = {0};
+	struct heapshot_graph_counts counts;
+	uint32_t i, holder = heap_add(&heap, TYPE_NODE, 24), held = heap_add(&heap, TYPE_NODE, 24);
+	uint32_t saved = heap_add(&heap, TYPE_NODE, 24), behind = heap_add(&heap, TYPE_NODE, 24);
+
+	heap_add(&heap, TYPE_NODE, 24);
+	heap_refer(&heap, holder, 0, held);
+	heap_refer(&heap, saved, 0, behind);
+	heap_refer(&heap, behind, 0, saved);
+	heap_root(&heap, SAVED_REGISTERS, "main", held);
+	heap_root(&heap, SAVED_REGISTERS, "main", saved);
+	heap_root(&heap, SAVED_REGISTERS, "other", behind);
+	heap_root(&heap, 4, "T.Holder", holder);
+	opened = open_heap(&heap, 0);
+	heapshot_graph_counts(opened.graph, &counts);
+	cr_assert_eq(counts.roots, 4);
+	cr_assert_eq(counts.live_objects, 4);
+	for (i = 0; i < 5; i++)
+		cr_assert_eq(heapshot_graph_is_live(opened.graph, i), i < 4);
+	cr_assert_eq(heapshot_graph_dominate(opened.graph), HEAPSHOT_READ_OK);
+	cr_assert_eq(heapshot_graph_dominator(opened.graph, held), holder);
+	cr_assert_eq(heapshot_graph_dominator(opened.graph, behind), saved);
+	cr_assert_eq(heapshot_graph_retained(opened.graph, holder), 48);
+	close_graph(&opened);
+	heap_free(&heap);
+}
+
 Test(graph, leaves_out_what_leads_nowhere)
 {
 	struct opened opened;
