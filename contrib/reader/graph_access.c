@@ -241,10 +241,19 @@ static bool next_value(struct heapshot_graph_walk *walk, struct heapshot_graph_e
 	return false;
 }
 
+/* The root with which WALK, over a source, goes on. */
+static const struct heapshot_graph_root *next_root(const struct heapshot_graph_walk *walk)
+{
+	return &walk->graph->roots[walk->graph->roots_by_source[walk->next]];
+}
+
 bool heapshot_graph_walk_next(struct heapshot_graph_walk *walk, struct heapshot_graph_edge *edge)
 {
 	const struct heapshot_graph *graph = walk->graph;
+	const bool is_source = walk->node > graph->n + graph->n_kinds;
 
+	while (is_source && walk->next < walk->end && !hs_is_holding(graph, next_root(walk)))
+		walk->next++;
 	if (walk->gap != 0 || walk->next >= walk->end)
 		return next_value(walk, edge);
 	*edge = (struct heapshot_graph_edge){.table = HEAPSHOT_GRAPH_NONE};
@@ -252,8 +261,8 @@ bool heapshot_graph_walk_next(struct heapshot_graph_walk *walk, struct heapshot_
 		walk->offset += hs_gap(graph, walk->next) << graph->index.word_shift;
 		edge->offset = walk->offset;
 		edge->target = graph->targets[walk->next];
-	} else if (walk->node > graph->n + graph->n_kinds) {
-		edge->target = graph->roots[graph->roots_by_source[walk->next]].object;
+	} else if (is_source) {
+		edge->target = next_root(walk)->object;
 	} else {
 		edge->target = (uint32_t)walk->next;
 	}

@@ -178,7 +178,8 @@ static bool extend_all(struct heapshot_graph_paths *paths, uint32_t piece)
 		/* Once, however many roots a source has. */
 		for (k = 0; k < i && roots[k].source != source; k++)
 			;
-		if (k == i && hs_is_way_out(paths->ways, source) &&
+		if (k == i && hs_is_holding(graph, &roots[i]) &&
+		    hs_is_way_out(paths->ways, source) &&
 		    !extend(paths, piece, heapshot_graph_source_node(graph, source), false))
 			return false;
 	}

@@ -239,6 +239,10 @@ Test(graph, saved_registers_hold_what_nothing_else_does)
 	struct opened opened;
 	struct heap heap = {0};
 	struct heapshot_graph_counts counts;
+	struct heapshot_graph_walk walk;
+	struct heapshot_graph_edge edge;
+	const struct heapshot_graph_source *sources;
+	size_t n_sources, n_edges = 0;
 	uint32_t i, holder = heap_add(&heap, TYPE_NODE, 24), held = heap_add(&heap, TYPE_NODE, 24);
 	uint32_t saved = heap_add(&heap, TYPE_NODE, 24), behind = heap_add(&heap, TYPE_NODE, 24);
 
@@ -260,6 +264,14 @@ Test(graph, saved_registers_hold_what_nothing_else_does)
 	cr_assert_eq(heapshot_graph_dominator(opened.graph, held), holder);
 	cr_assert_eq(heapshot_graph_dominator(opened.graph, behind), saved);
 	cr_assert_eq(heapshot_graph_retained(opened.graph, holder), 48);
+	sources = heapshot_graph_sources(opened.graph, &n_sources);
+	for (i = 0; i < n_sources; i++) {
+		heapshot_graph_walk_begin(opened.graph, heapshot_graph_source_node(opened.graph, i),
+					  &walk);
+		for (; heapshot_graph_walk_next(&walk, &edge); n_edges++)
+			cr_assert_eq(edge.target, sources[i].source.kind == 4 ? holder : saved);
+	}
+	cr_assert_eq(n_edges, 2);
 	close_graph(&opened);
 	heap_free(&heap);
 }
