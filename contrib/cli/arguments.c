@@ -21,6 +21,11 @@ const struct cli_option_row cli_options[] = {
 	 PLACE(by)},
 	{CLI_JIT_SORT, "sort", 's', "WHAT", "size time",
 	 "sort by 'size' of code (default) or 'time' to compile", CLI_WORD, PLACE(sort)},
+	{CLI_DIFF_SORT, "sort", 's', "WHAT", "bytes count",
+	 "sort by growth of 'bytes' (default) or 'count'", CLI_WORD, PLACE(sort)},
+	{CLI_FAIL_IF, "fail-if", 'F', "CHECK", NULL,
+	 "exit with status 1 if CHECK holds, as in 'T.Leak.count > 0'; may be repeated", CLI_TEXTS,
+	 PLACE(fail_if)},
 	{CLI_ADDRESS, "address", 'A', "HEX", NULL, "name what lies at this address", CLI_HEX,
 	 PLACE(address), PLACE(has_address)},
 	{CLI_PERF_MAP, "perf-map", 'p', NULL, NULL, "write a map for perf, as in /tmp/perf-PID.map",
@@ -137,6 +142,7 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 		       const char *value, char *text, size_t size)
 {
 	char *place = (char *)arguments + row->place;
+	struct cli_texts *texts;
 	uint64_t number;
 	size_t bytes;
 
@@ -153,6 +159,12 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 		break;
 	case CLI_TEXT:
 		memcpy(place, &value, sizeof(value));
+		break;
+	case CLI_TEXTS:
+		texts = (struct cli_texts *)(void *)place;
+		if (texts->n == CLI_TEXTS_MAX)
+			return "it is given too often";
+		texts->list[texts->n++] = value;
 		break;
 	case CLI_ROWS:
 		if (!parse_number(value, 10, &number))

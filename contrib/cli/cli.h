@@ -46,11 +46,14 @@ enum cli_status {
 #define CLI_MAP_FILE  CLI_BIT(17)
 #define CLI_NEW_FILE  CLI_BIT(18)
 #define CLI_OVERWRITE CLI_BIT(19)
+#define CLI_DIFF_SORT CLI_BIT(20)
+#define CLI_FAIL_IF   CLI_BIT(21)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
 	CLI_FLAG,      /* none; a bool */
 	CLI_TEXT,      /* a const char * */
+	CLI_TEXTS,     /* struct cli_texts, one more */
 	CLI_WORD,      /* a const char *, one of the row's words */
 	CLI_ROWS,      /* an uint64_t and a bool */
 	CLI_HEX,       /* an uint64_t and a bool */
@@ -71,11 +74,19 @@ struct cli_option_row {
 extern const struct cli_option_row cli_options[];
 extern const size_t cli_n_options;
 
+/* Values of an option that may be given several times. */
+#define CLI_TEXTS_MAX 64
+struct cli_texts {
+	const char *list[CLI_TEXTS_MAX];
+	size_t n;
+};
+
 struct cli_arguments {
 	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map, is_overwrite;
 	uint64_t limit, address;
 	size_t memory_bytes;
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
+	struct cli_texts fail_if;
 	int n_operands;
 	char **operands;
 };
@@ -107,6 +118,7 @@ int cli_take(const struct cli_command *command, int argc, char **argv);
 int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_extract(const struct cli_command *command, int argc, char **argv);
 int cli_recompress(const struct cli_command *command, int argc, char **argv);
+int cli_diff(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
 
 /*

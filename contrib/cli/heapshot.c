@@ -19,6 +19,10 @@ const struct cli_command cli_commands[] = {
 	 "FILE[@N]", "show the types that take the most memory"},
 	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY,
 	 "FILE[@N]", "show what holds objects from outside of the heap, by kind"},
+	{"diff", cli_diff,
+	 CLI_JSON | CLI_LIMIT | CLI_DIFF_SORT | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
+		 CLI_FAIL_IF,
+	 "FILE[@N] FILE[@N]", "show what changed between two snapshots, check that it is allowed"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},
 	{"jit", cli_jit,

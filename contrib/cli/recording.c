@@ -260,8 +260,9 @@ static int choose(struct recording *recording, const struct cli_command *command
 	return CLI_NOT_FOUND;
 }
 
-int recording_open(struct recording *recording, const struct cli_command *command,
-		   const struct cli_arguments *arguments, enum recording_want want)
+/* Opens the file; CLI_OK, or a status, said. */
+static int open_file(struct recording *recording, const struct cli_command *command,
+		     const struct cli_arguments *arguments)
 {
 	struct heapshot_reader_options options = {
 		.size = sizeof(options),
@@ -269,38 +270,50 @@ int recording_open(struct recording *recording, const struct cli_command *comman
 			arguments->memory_bytes != 0 ? arguments->memory_bytes : READER_BYTES,
 	};
 	enum heapshot_read_result result;
+
+	if (strcmp(recording->path, "-") == 0 && isatty(STDIN_FILENO))
+		return cli_usage(command, "standard input is a terminal; give a file");
+	recording->reader = heapshot_reader_new(&options);
+	if (recording->reader == NULL) {
+		cli_message("out of memory");
+		return CLI_IO;
+	}
+	progress_start(recording->reader);
+	result = heapshot_reader_open_file(recording->reader, recording->path);
+	return result == HEAPSHOT_READ_OK ? CLI_OK : fail(recording, result);
+}
+
+int recording_open_beside(struct recording *recording, const struct recording *first,
+			  const struct cli_command *command, const struct cli_arguments *arguments,
+			  enum recording_want want)
+{
 	int status;
 
 	/* A reader that goes away ends us quietly. */
 	signal(SIGPIPE, SIG_DFL);
 	*recording = (struct recording){.has_memory = (command->options & CLI_MEMORY) != 0};
 	status = split_name(recording, command, arguments, want);
-	if (status != CLI_OK) {
-		free(recording->copy);
-		return status;
+	if (status == CLI_OK && first != NULL && strcmp(first->path, recording->path) == 0) {
+		recording->reader = first->reader;
+		recording->is_shared = true;
+	} else if (status == CLI_OK) {
+		status = open_file(recording, command, arguments);
 	}
-	if (strcmp(recording->path, "-") == 0 && isatty(STDIN_FILENO)) {
-		free(recording->copy);
-		return cli_usage(command, "standard input is a terminal; give a file");
-	}
-	recording->reader = heapshot_reader_new(&options);
-	if (recording->reader == NULL) {
-		cli_message("out of memory");
-		free(recording->copy);
-		return CLI_IO;
-	}
-	progress_start(recording->reader);
-	result = heapshot_reader_open_file(recording->reader, recording->path);
-	status = result == HEAPSHOT_READ_OK ? CLI_OK : fail(recording, result);
 	if (status == CLI_OK && (want == RECORDING_SNAPSHOT || recording->selector != NULL))
 		status = choose(recording, command);
 	if (status != CLI_OK) {
 		progress_stop();
-		heapshot_reader_free(recording->reader);
+		if (!recording->is_shared)
+			heapshot_reader_free(recording->reader);
 		free(recording->copy);
-		return status;
 	}
-	return CLI_OK;
+	return status;
+}
+
+int recording_open(struct recording *recording, const struct cli_command *command,
+		   const struct cli_arguments *arguments, enum recording_want want)
+{
+	return recording_open_beside(recording, NULL, command, arguments, want);
 }
 
 int recording_check(struct recording *recording, enum heapshot_read_result result)
@@ -330,10 +343,12 @@ int recording_close(struct recording *recording, int status)
 {
 	progress_stop();
 	fflush(stdout);
-	say_issues(recording);
+	if (!recording->is_shared)
+		say_issues(recording);
 	if (status == CLI_OK)
 		status = recording->status;
-	heapshot_reader_free(recording->reader);
+	if (!recording->is_shared)
+		heapshot_reader_free(recording->reader);
 	free(recording->copy);
 	return cli_finish(status);
 }

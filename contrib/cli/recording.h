@@ -16,6 +16,7 @@ struct recording {
 	const struct heapshot_snapshot *snapshot;
 	size_t n_said;   /* issues that were printed */
 	bool has_memory; /* the command takes --memory */
+	bool is_shared;  /* the reader is another's */
 	int status;
 };
 
@@ -31,6 +32,14 @@ enum recording_want {
  */
 int recording_open(struct recording *recording, const struct cli_command *command,
 		   const struct cli_arguments *arguments, enum recording_want want);
+
+/*
+ * The same for a second recording, which may be another snapshot of the first one's
+ * file: then they share a reader.  To be closed before the first.
+ */
+int recording_open_beside(struct recording *recording, const struct recording *first,
+			  const struct cli_command *command, const struct cli_arguments *arguments,
+			  enum recording_want want);
 
 /* Takes the result of a reader's call: CLI_OK to go on, else a status, said. */
 int recording_check(struct recording *recording, enum heapshot_read_result result);

@@ -113,6 +113,17 @@ const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number)
 	return p;
 }
 
+const char *text_change(char buffer[TEXT_NUMBER_BYTES], int64_t change)
+{
+	/* INT64_MIN has no negative; there is room for a sign before all digits. */
+	char *text = (char *)(uintptr_t)text_number(buffer, change < 0 ? 0 - (uint64_t)change
+								       : (uint64_t)change);
+
+	if (change != 0)
+		*--text = change < 0 ? '-' : '+';
+	return text;
+}
+
 const char *text_duration(char buffer[TEXT_NUMBER_BYTES], uint64_t ns)
 {
 	if (ns >= 1000000000)

@@ -31,6 +31,8 @@ bool text_matches(const char *name, const char *filter);
 #define TEXT_NUMBER_BYTES 32
 /* "1,234,567" */
 const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number);
+/* "+1,234,567", "-5", "0" */
+const char *text_change(char buffer[TEXT_NUMBER_BYTES], int64_t change);
 /* "12.345 s", "1.2 ms" */
 const char *text_duration(char buffer[TEXT_NUMBER_BYTES], uint64_t ns);
 /* "2026-01-31 12:34:56", local time */

@@ -16,6 +16,7 @@
 
 #define STREAM      7u
 #define START_BYTES 32u
+#define TWO_FILES   "FILE[@N] FILE[@N]"
 
 /* Statuses that a command may end with: no usage, and the memory is enough. */
 static bool is_expected(int status)
@@ -63,10 +64,11 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 {
 	const bool is_json = (flags & RECORDS_JSON) && (command->options & CLI_JSON);
 	FILE *usual_out = stdout, *usual_error = stderr;
-	char *words[6] = {NULL}, *out = NULL, *messages = NULL;
+	char first[64], *words[7] = {NULL}, *out = NULL, *messages = NULL;
 	size_t out_bytes = 0, message_bytes = 0;
 	int n = 0;
 
+	snprintf(first, sizeof first, "%s@1", path);
 	words[n++] = (char *)(uintptr_t)command->name;
 	if (is_json)
 		words[n++] = (char *)(uintptr_t) "--json";
@@ -74,6 +76,8 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 		words[n++] = (char *)(uintptr_t) "--objects";
 	if ((flags & RECORDS_ADDRESS) && (command->options & CLI_ADDRESS))
 		words[n++] = (char *)(uintptr_t) "--address=0x40000050";
+	if (strcmp(command->operands, TWO_FILES) == 0)
+		words[n++] = first;
 	words[n++] = (char *)(uintptr_t)path;
 	stdout = open_memstream(&out, &out_bytes);
 	stderr = open_memstream(&messages, &message_bytes);
@@ -90,6 +94,15 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 	stderr = usual_error;
 }
 
+/* Whether COMMAND reads recordings only: those that write files are left out. */
+static bool is_for_files(const struct cli_command *command)
+{
+	return (command->options & CLI_NEW_FILE) == 0 &&
+	       (strcmp(command->operands, "FILE") == 0 ||
+		strcmp(command->operands, "FILE[@N]") == 0 ||
+		strcmp(command->operands, TWO_FILES) == 0);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct fuzz_input input = {data, size};
@@ -103,8 +116,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		write_frame(fd, &input, seq);
 	snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
 	for (command = cli_commands; command->name; command++)
-		if (strcmp(command->operands, "FILE") == 0 ||
-		    strcmp(command->operands, "FILE[@N]") == 0)
+		if (is_for_files(command))
 			run(command, path, flags);
 	close(fd);
 	return 0;

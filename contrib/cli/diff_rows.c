@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Types of two snapshots, joined by full name and assembly: ids and addresses
+ * mean nothing from one process to the next.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/cli/diff.h"
+
+int64_t diff_change(uint64_t before, uint64_t after)
+{
+	if (after >= before)
+		return after - before > INT64_MAX ? INT64_MAX : (int64_t)(after - before);
+	return before - after > INT64_MAX ? INT64_MIN : -(int64_t)(before - after);
+}
+
+int64_t diff_row_change(const struct diff_row *row, enum diff_field field)
+{
+	return diff_change(row->sides[DIFF_BEFORE].of[field], row->sides[DIFF_AFTER].of[field]);
+}
+
+const char *diff_type_name(const struct diff_row *row, char *buffer)
+{
+	if (*row->type != '\0')
+		return row->type;
+	snprintf(buffer, 32, "type#%" PRIu32, row->id);
+	return buffer;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct diff_row *a = left, *b = right;
+	int order = strcmp(a->type, b->type);
+
+	if (order == 0)
+		order = strcmp(a->assembly, b->assembly);
+	return order != 0 ? order : (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+/* Ids of types without a name are the same thing within one recording only. */
+static bool is_one_recording(const struct diff *diff)
+{
+	return diff->recordings[DIFF_AFTER].is_shared ||
+	       heapshot_reader_summary(diff->recordings[DIFF_BEFORE].reader)->stream ==
+		       heapshot_reader_summary(diff->recordings[DIFF_AFTER].reader)->stream;
+}
+
+bool diff_add_types(struct diff *diff, int side, const struct heapshot_totals *totals)
+{
+	const struct recording *recording = &diff->recordings[side];
+	size_t i, n = diff->n_rows + totals->n_types;
+	struct diff_row *rows = realloc(diff->rows, (n + 1) * sizeof(*rows));
+
+	if (rows == NULL)
+		return false;
+	diff->rows = rows;
+	for (i = 0; i < totals->n_types; i++) {
+		const struct heapshot_type_total *total = &totals->types[i];
+		const struct heapshot_type *type =
+			heapshot_reader_type(recording->reader, total->type);
+		struct diff_row *row = &diff->rows[diff->n_rows++];
+		char unnamed[32];
+
+		*row = (struct diff_row){
+			.type = recording_type_name(recording, total->type, unnamed),
+			.assembly = type != NULL ? type->assembly : "",
+			.hash = type != NULL ? type->name_hash : 0,
+			.id = total->type,
+		};
+		if (row->type == unnamed) {
+			row->type = "";
+			row->hash = total->type;
+			if (side == DIFF_AFTER && !is_one_recording(diff))
+				row->hash |= (uint64_t)1 << 63;
+		}
+		row->sides[side].of[DIFF_COUNT] = total->objects;
+		row->sides[side].of[DIFF_BYTES] = total->bytes;
+	}
+	diff->sums[side].of[DIFF_COUNT] = totals->objects;
+	diff->sums[side].of[DIFF_BYTES] = totals->bytes;
+	diff->references[side] = totals->references;
+	return true;
+}
+
+void diff_join_rows(struct diff *diff)
+{
+	size_t n = 0, i;
+	int side, field;
+
+	if (diff->n_rows > 0)
+		qsort(diff->rows, diff->n_rows, sizeof(*diff->rows), by_name);
+	for (i = 0; i < diff->n_rows; i++) {
+		struct diff_row *row = &diff->rows[i], *before = n > 0 ? &diff->rows[n - 1] : NULL;
+
+		if (before == NULL || by_name(before, row) != 0) {
+			diff->rows[n++] = *row;
+			continue;
+		}
+		for (side = 0; side < DIFF_SIDES; side++)
+			for (field = 0; field < DIFF_FIELDS; field++)
+				before->sides[side].of[field] += row->sides[side].of[field];
+	}
+	diff->n_rows = n;
+}
+
+static bool is_wanted(const struct diff *diff, const struct diff_row *row)
+{
+	const struct cli_arguments *arguments = diff->arguments;
+	char unnamed[32];
+
+	return (arguments->assembly == NULL || strcmp(arguments->assembly, row->assembly) == 0) &&
+	       text_matches(diff_type_name(row, unnamed), arguments->filter);
+}
+
+static bool is_changed(const struct diff_row *row)
+{
+	return memcmp(&row->sides[DIFF_BEFORE], &row->sides[DIFF_AFTER], sizeof(*row->sides)) != 0;
+}
+
+/* What grew most first, what shrank most last. */
+static int by_growth(const struct diff_row *a, const struct diff_row *b, enum diff_field field)
+{
+	int64_t left = diff_row_change(a, field), right = diff_row_change(b, field);
+
+	return (left < right) - (left > right);
+}
+
+static int by_bytes(const void *left, const void *right)
+{
+	int order = by_growth(left, right, DIFF_BYTES);
+
+	if (order == 0)
+		order = by_growth(left, right, DIFF_COUNT);
+	return order != 0 ? order : by_name(left, right);
+}
+
+static int by_count(const void *left, const void *right)
+{
+	int order = by_growth(left, right, DIFF_COUNT);
+
+	return order != 0 ? order : by_bytes(left, right);
+}
+
+static int (*const orders[DIFF_FIELDS])(const void *, const void *) = {
+	[DIFF_COUNT] = by_count,
+	[DIFF_BYTES] = by_bytes,
+};
+
+size_t diff_choose_rows(struct diff *diff, size_t *n_matching)
+{
+	const char *sort = diff->arguments->sort;
+	enum diff_field field = DIFF_BYTES;
+	size_t n = 0, i;
+
+	*n_matching = 0;
+	for (i = 0; i < diff->n_rows; i++) {
+		struct diff_row row = diff->rows[i];
+
+		if (!is_wanted(diff, &row))
+			continue;
+		++*n_matching;
+		if (!is_changed(&row))
+			continue;
+		diff->rows[i] = diff->rows[n];
+		diff->rows[n++] = row;
+	}
+	while (sort != NULL && strcmp(sort, diff_field_names[field]) != 0)
+		field = (field + 1) % DIFF_FIELDS;
+	if (n > 0)
+		qsort(diff->rows, n, sizeof(*diff->rows), orders[field]);
+	return n;
+}
