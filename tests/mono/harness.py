@@ -129,6 +129,8 @@ def start(args, options=None, env=None, cwd=None, **how):
     how.setdefault("stdin", subprocess.PIPE)
     how.setdefault("stdout", subprocess.PIPE)
     how.setdefault("stderr", subprocess.PIPE)
+    # Unbuffered: communicate() does not see what a readline() before it has read ahead.
+    how.setdefault("bufsize", 0)
     return subprocess.Popen(mono_command(args, options), env=environment(env), cwd=cwd, **how)
 
 
