@@ -55,6 +55,17 @@ const struct cli_option_row cli_options[] = {
 	 CLI_TEXT, PLACE(output)},
 	{CLI_OVERWRITE, "overwrite", 0, NULL, NULL, "replace the file if there is one", CLI_FLAG,
 	 PLACE(is_overwrite)},
+	{CLI_RETAINED, "retained", 'r', NULL, NULL, "add what would go with each type", CLI_FLAG,
+	 PLACE(is_retained)},
+	{CLI_TYPE, "type", 't', "TEXT", NULL,
+	 "only types whose name contains TEXT, or matches it where it has * or ?", CLI_TEXT,
+	 PLACE(type)},
+	{CLI_PART, "part", 'p', "WHAT", "types objects tree kinds roots assemblies domains",
+	 "only this table: types, objects, tree, kinds (of roots), roots, assemblies, domains",
+	 CLI_WORD, PLACE(part)},
+	{CLI_SHARE, "share", 0, "PERCENT", NULL,
+	 "leave out of the tree what retains less of all (default: 1)", CLI_PERCENT, PLACE(share),
+	 PLACE(has_share)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);
@@ -169,6 +180,11 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 	case CLI_ROWS:
 		if (!parse_number(value, 10, &number))
 			return "it is a number of rows, 0 for all";
+		memcpy(place, &number, sizeof(number));
+		break;
+	case CLI_PERCENT:
+		if (!parse_number(value, 10, &number) || number > 100)
+			return "it is a number of per cent, 0 to 100";
 		memcpy(place, &number, sizeof(number));
 		break;
 	case CLI_HEX:

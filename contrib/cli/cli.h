@@ -48,6 +48,12 @@ enum cli_status {
 #define CLI_OVERWRITE CLI_BIT(19)
 #define CLI_DIFF_SORT CLI_BIT(20)
 #define CLI_FAIL_IF   CLI_BIT(21)
+#define CLI_TYPE      CLI_BIT(22)
+#define CLI_PART      CLI_BIT(23)
+#define CLI_SHARE     CLI_BIT(24)
+#define CLI_RETAINED  CLI_BIT(25)
+#define CLI_ALL       CLI_BIT(26)
+#define CLI_EXCLUDE   CLI_BIT(27)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -56,6 +62,7 @@ enum cli_value {
 	CLI_TEXTS,     /* struct cli_texts, one more */
 	CLI_WORD,      /* a const char *, one of the row's words */
 	CLI_ROWS,      /* an uint64_t and a bool */
+	CLI_PERCENT,   /* an uint64_t, 0 to 100, and a bool */
 	CLI_HEX,       /* an uint64_t and a bool */
 	CLI_MEGABYTES, /* a size_t, at least 16M */
 };
@@ -83,10 +90,12 @@ struct cli_texts {
 
 struct cli_arguments {
 	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map, is_overwrite;
-	uint64_t limit, address;
+	bool has_share, is_retained, has_all;
+	uint64_t limit, address, share, all;
 	size_t memory_bytes;
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
 	struct cli_texts fail_if;
+	const char *type, *part, *exclude;
 	int n_operands;
 	char **operands;
 };
@@ -107,6 +116,8 @@ int cli_no_command(const char *name);
 
 int cli_list(const struct cli_command *command, int argc, char **argv);
 int cli_top(const struct cli_command *command, int argc, char **argv);
+int cli_retained(const struct cli_command *command, int argc, char **argv);
+int cli_path(const struct cli_command *command, int argc, char **argv);
 int cli_roots(const struct cli_command *command, int argc, char **argv);
 int cli_events(const struct cli_command *command, int argc, char **argv);
 int cli_jit(const struct cli_command *command, int argc, char **argv);

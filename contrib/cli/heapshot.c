@@ -12,10 +12,15 @@
 #include "contrib/cli/text.h"
 #include "profiler/options_parse.h"
 
+#define RETAINED_OPTIONS                                                                           \
+	(CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_TYPE | CLI_ASSEMBLY | CLI_PART | CLI_SHARE |    \
+	 CLI_MEMORY)
+
 const struct cli_command cli_commands[] = {
 	{"list", cli_list, CLI_JSON | CLI_LIMIT, "FILE", "list the snapshots of a recording"},
 	{"top", cli_top,
-	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY,
+	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
+		 CLI_RETAINED,
 	 "FILE[@N]", "show the types that take the most memory"},
 	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY,
 	 "FILE[@N]", "show what holds objects from outside of the heap, by kind"},
@@ -23,6 +28,9 @@ const struct cli_command cli_commands[] = {
 	 CLI_JSON | CLI_LIMIT | CLI_DIFF_SORT | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
 		 CLI_FAIL_IF,
 	 "FILE[@N] FILE[@N]", "show what changed between two snapshots, check that it is allowed"},
+	{"retained", cli_retained, RETAINED_OPTIONS, "FILE[@N]",
+	 "show what would go with an object, a type, a root"},
+	{"dominators", cli_retained, RETAINED_OPTIONS, "FILE[@N]", "the same as retained"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},
 	{"jit", cli_jit,

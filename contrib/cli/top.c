@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contrib/cli/json.h"
-#include "contrib/cli/recording.h"
+#include "contrib/cli/graph.h"
 #include "contrib/cli/text.h"
 
 #define DEFAULT_LIMIT 30
@@ -17,7 +16,8 @@ struct row {
 	const char *type, *assembly;
 	uint64_t hash; /* tells names apart that were cut */
 	uint64_t count, bytes, edges;
-	uint32_t id; /* names a type that has no name */
+	uint64_t retained; /* with --retained */
+	uint32_t id;       /* names a type that has no name */
 };
 
 static int by_name(const void *left, const void *right)
@@ -96,6 +96,34 @@ static size_t make_rows(const struct recording *recording, const struct cli_argu
 	return out;
 }
 
+static bool is_type(const struct row *row, const struct graph_type *type)
+{
+	return strcmp(row->type, type->name) == 0 && strcmp(row->assembly, type->assembly) == 0 &&
+	       row->hash == type->hash;
+}
+
+/* Puts in what the types, which are in the order of their names, retain. */
+static void add_retained(const struct graph_types *types, struct row *rows, size_t n)
+{
+	size_t i, k;
+
+	for (i = 0; i < n; i++) {
+		size_t low = 0, high = types->n;
+
+		while (low < high) {
+			size_t middle = low + (high - low) / 2;
+
+			if (strcmp(types->types[middle].name, rows[i].type) < 0)
+				low = middle + 1;
+			else
+				high = middle;
+		}
+		for (k = low; k < types->n && strcmp(types->types[k].name, rows[i].type) == 0; k++)
+			if (is_type(&rows[i], &types->types[k]))
+				rows[i].retained = types->types[k].retained;
+	}
+}
+
 static const char *name_of(const struct row *row, char *buffer)
 {
 	if (*row->type != '\0')
@@ -104,7 +132,8 @@ static const char *name_of(const struct row *row, char *buffer)
 	return buffer;
 }
 
-static void put_json(const struct recording *recording, const struct row *rows, size_t n)
+static void put_json(const struct recording *recording, const struct row *rows, size_t n,
+		     bool is_retained)
 {
 	struct json json = {0};
 	char unnamed[32];
@@ -121,6 +150,8 @@ static void put_json(const struct recording *recording, const struct row *rows, 
 		json_put_unsigned(&json, "count", rows[i].count);
 		json_put_unsigned(&json, "bytes", rows[i].bytes);
 		json_put_unsigned(&json, "edges", rows[i].edges);
+		if (is_retained)
+			json_put_unsigned(&json, "retained", rows[i].retained);
 		json_end(&json, '}');
 	}
 	json_end(&json, ']');
@@ -130,26 +161,29 @@ static void put_json(const struct recording *recording, const struct row *rows, 
 
 static void put_row(struct text_table *table, const struct row *row, bool is_measure)
 {
-	char numbers[3][TEXT_NUMBER_BYTES], unnamed[32];
+	char numbers[4][TEXT_NUMBER_BYTES], unnamed[32];
 	const char *cells[] = {
-		text_number(numbers[0], row->bytes),
-		text_number(numbers[1], row->count),
-		text_number(numbers[2], row->edges),
-		*row->assembly ? row->assembly : "-",
-		name_of(row, unnamed),
+		text_number(numbers[3], row->retained), text_number(numbers[0], row->bytes),
+		text_number(numbers[1], row->count),    text_number(numbers[2], row->edges),
+		*row->assembly ? row->assembly : "-",   name_of(row, unnamed),
 	};
 
+	/* The first column is for --retained. */
+	const char *const *from = strncmp(table->align, "rrrr", 4) == 0 ? cells : cells + 1;
+
 	if (is_measure)
-		text_table_measure(table, cells);
+		text_table_measure(table, from);
 	else
-		text_table_print(table, cells, false);
+		text_table_print(table, from, false);
 }
 
 static void put_table(const struct recording *recording, const struct heapshot_totals *totals,
-		      const struct row *rows, size_t n, size_t n_all)
+		      const struct row *rows, size_t n, size_t n_all, bool is_retained)
 {
-	static const char *const titles[] = {"BYTES", "COUNT", "EDGES", "ASSEMBLY", "TYPE"};
-	struct text_table table = {.align = "rrrll"};
+	static const char *const all_titles[] = {"RETAINED", "BYTES",    "COUNT",
+						 "EDGES",    "ASSEMBLY", "TYPE"};
+	const char *const *titles = is_retained ? all_titles : all_titles + 1;
+	struct text_table table = {.align = is_retained ? "rrrrll" : "rrrll"};
 	char numbers[4][TEXT_NUMBER_BYTES];
 	size_t i;
 
@@ -168,7 +202,7 @@ static void put_table(const struct recording *recording, const struct heapshot_t
 }
 
 static int show(struct recording *recording, const struct cli_arguments *arguments,
-		const struct heapshot_totals *totals)
+		const struct heapshot_totals *totals, const struct graph_types *types)
 {
 	struct row *rows = calloc(totals->n_types ? totals->n_types : 1, sizeof(*rows));
 	size_t n, n_all, limit;
@@ -187,17 +221,33 @@ static int show(struct recording *recording, const struct cli_arguments *argumen
 		free(rows);
 		return CLI_NOT_FOUND;
 	}
+	if (arguments->is_retained)
+		add_retained(types, rows, n);
 	limit = arguments->has_limit ? (size_t)arguments->limit
 		: arguments->is_json ? 0
 				     : DEFAULT_LIMIT;
 	if (limit != 0 && limit < n)
 		n = limit;
 	if (arguments->is_json)
-		put_json(recording, rows, n);
+		put_json(recording, rows, n, arguments->is_retained);
 	else
-		put_table(recording, totals, rows, n, n_all);
+		put_table(recording, totals, rows, n, n_all, arguments->is_retained);
 	free(rows);
 	return CLI_OK;
+}
+
+static int find_retained(struct recording *recording, const struct cli_arguments *arguments,
+			 struct graph_types *types)
+{
+	struct heapshot_graph *graph;
+	int status = graph_open(recording, arguments, &graph);
+
+	if (status == CLI_OK)
+		status = recording_check(recording, heapshot_graph_dominate(graph));
+	if (status == CLI_OK)
+		status = graph_types_make(recording, graph, true, types);
+	heapshot_graph_free(graph);
+	return status;
 }
 
 int cli_top(const struct cli_command *command, int argc, char **argv)
@@ -205,6 +255,7 @@ int cli_top(const struct cli_command *command, int argc, char **argv)
 	struct cli_arguments arguments;
 	struct recording recording;
 	struct heapshot_totals totals;
+	struct graph_types types = {0};
 	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
 	enum heapshot_read_result result;
 
@@ -223,8 +274,11 @@ int cli_top(const struct cli_command *command, int argc, char **argv)
 			status = CLI_DAMAGED;
 		}
 	}
+	if (status == CLI_OK && arguments.is_retained)
+		status = find_retained(&recording, &arguments, &types);
 	progress_stop();
 	if (status == CLI_OK)
-		status = show(&recording, &arguments, &totals);
+		status = show(&recording, &arguments, &totals, &types);
+	graph_types_free(&types);
 	return recording_close(&recording, status);
 }

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Graphs for commands: opening, types by name, words for nodes.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "contrib/cli/graph.h"
+
+/* Three quarters of what the machine has; its other programs need some. */
+static size_t default_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+	uint64_t all = pages > 0 && bytes > 0 ? (uint64_t)pages * (uint64_t)bytes : 0;
+
+	all = all / 4 * 3;
+	if (all < 64u << 20)
+		all = 64u << 20;
+	return all < SIZE_MAX / 2 ? (size_t)all : SIZE_MAX / 2;
+}
+
+int graph_open(struct recording *recording, const struct cli_arguments *arguments,
+	       struct heapshot_graph **graph)
+{
+	int status;
+
+	*graph = NULL;
+	if (arguments->memory_bytes == 0)
+		heapshot_reader_set_memory(recording->reader, default_memory());
+	status = recording_check(recording, heapshot_reader_load_fields(recording->reader));
+	if (status == CLI_OK)
+		status =
+			recording_check(recording, heapshot_graph_open(recording->reader,
+								       recording->snapshot, graph));
+	if (status == CLI_OK && *graph == NULL) {
+		/* Damaged in a way that leaves nothing to show. */
+		cli_message("%s: %s; refused", recording->path,
+			    heapshot_reader_error(recording->reader));
+		status = CLI_DAMAGED;
+	}
+	return status;
+}
+
+/* ---- Types ---- */
+
+struct entry {
+	struct graph_type type;
+	uint32_t class_index;
+};
+
+static int by_name(const void *left, const void *right)
+{
+	const struct graph_type *a = &((const struct entry *)left)->type;
+	const struct graph_type *b = &((const struct entry *)right)->type;
+	int order = strcmp(a->name, b->name);
+
+	if (order == 0)
+		order = strcmp(a->assembly, b->assembly);
+	if (order == 0)
+		order = (a->hash > b->hash) - (a->hash < b->hash);
+	return order;
+}
+
+static struct entry make_entry(const struct recording *recording,
+			       const struct heapshot_graph_class *class, uint32_t class_index)
+{
+	const struct heapshot_type *type = heapshot_reader_type(recording->reader, class->type);
+	bool is_named = type != NULL && *type->name != '\0';
+
+	return (struct entry){
+		.type =
+			{
+				.name = is_named ? type->name : "",
+				.assembly = type != NULL ? type->assembly : "",
+				.hash = is_named ? type->name_hash : class->type,
+				.id = class->type,
+				.live_objects = class->live_objects,
+				.live_bytes = class->live_bytes,
+			},
+		.class_index = class_index,
+	};
+}
+
+static bool add_retained(const struct heapshot_graph *graph, struct graph_types *types)
+{
+	struct heapshot_graph_sum *sums = calloc(types->n + 1, sizeof(*sums));
+	bool is_done = sums != NULL && heapshot_graph_sums(graph, types->of_class, types->n,
+							   sums) == HEAPSHOT_READ_OK;
+	size_t i;
+
+	for (i = 0; is_done && i < types->n; i++)
+		types->types[i].retained = sums[i].retained;
+	free(sums);
+	return is_done;
+}
+
+int graph_types_make(struct recording *recording, const struct heapshot_graph *graph,
+		     bool is_dominated, struct graph_types *types)
+{
+	size_t n, i;
+	const struct heapshot_graph_class *classes = heapshot_graph_classes(graph, &n);
+	struct entry *entries = calloc(n + 1, sizeof(*entries));
+
+	*types = (struct graph_types){
+		.types = calloc(n + 1, sizeof(*types->types)),
+		.of_class = calloc(n + 1, sizeof(*types->of_class)),
+		.n_classes = n,
+	};
+	if (entries == NULL || types->types == NULL || types->of_class == NULL)
+		goto no_memory;
+	for (i = 0; i < n; i++)
+		entries[i] = make_entry(recording, &classes[i], (uint32_t)i);
+	qsort(entries, n, sizeof(*entries), by_name);
+	for (i = 0; i < n; i++) {
+		if (i == 0 || by_name(&entries[i - 1], &entries[i]) != 0) {
+			types->types[types->n++] = entries[i].type;
+		} else {
+			types->types[types->n - 1].live_objects += entries[i].type.live_objects;
+			types->types[types->n - 1].live_bytes += entries[i].type.live_bytes;
+		}
+		types->of_class[entries[i].class_index] = (uint32_t)types->n - 1;
+	}
+	free(entries);
+	entries = NULL;
+	if (!is_dominated || add_retained(graph, types))
+		return CLI_OK;
+
+no_memory:
+	free(entries);
+	graph_types_free(types);
+	cli_message("out of memory");
+	return CLI_IO;
+}
+
+void graph_types_free(struct graph_types *types)
+{
+	free(types->types);
+	free(types->of_class);
+	*types = (struct graph_types){0};
+}
+
+const char *graph_type_name(const struct graph_type *type, char *buffer)
+{
+	if (*type->name != '\0')
+		return type->name;
+	snprintf(buffer, 32, "type#%" PRIu32, type->id);
+	return buffer;
+}
+
+/* ---- Words ---- */
+
+const char *graph_object_type(const struct recording *recording, const struct heapshot_graph *graph,
+			      uint32_t object, char *buffer)
+{
+	size_t n;
+	const struct heapshot_graph_class *classes = heapshot_graph_classes(graph, &n);
+
+	return recording_type_name(recording, classes[heapshot_graph_class_of(graph, object)].type,
+				   buffer);
+}
+
+const char *graph_source_name(const struct heapshot_graph_source *source)
+{
+	return *source->source.name != '\0' ? source->source.name : source->source.handle_type;
+}
+
+void graph_put_node(const struct recording *recording, const struct heapshot_graph *graph,
+		    uint32_t node, char *text, size_t size)
+{
+	const struct heapshot_graph_source *sources;
+	const struct heapshot_graph_kind *kinds;
+	char unnamed[32];
+	uint32_t index;
+	size_t n;
+
+	kinds = heapshot_graph_kinds(graph, &n);
+	sources = heapshot_graph_sources(graph, &n);
+	switch (heapshot_graph_node(graph, node, &index)) {
+	case HEAPSHOT_NODE_OBJECT:
+		snprintf(text, size, "%s 0x%" PRIx64,
+			 graph_object_type(recording, graph, node, unnamed),
+			 heapshot_graph_address(graph, node));
+		break;
+	case HEAPSHOT_NODE_ROOT:
+		snprintf(text, size, "all roots");
+		break;
+	case HEAPSHOT_NODE_KIND:
+		snprintf(text, size, "%s", kinds[index].name);
+		break;
+	case HEAPSHOT_NODE_SOURCE: {
+		const char *name = graph_source_name(&sources[index]);
+
+		snprintf(text, size, "%s%s%s", kinds[sources[index].kind].name, *name ? " " : "",
+			 name);
+		break;
+	}
+	}
+}
+
+void graph_node_json(struct json *json, const struct recording *recording,
+		     const struct heapshot_graph *graph, uint32_t node)
+{
+	const struct heapshot_graph_source *sources;
+	const struct heapshot_graph_kind *kinds;
+	char unnamed[32];
+	uint32_t index;
+	size_t n;
+
+	kinds = heapshot_graph_kinds(graph, &n);
+	sources = heapshot_graph_sources(graph, &n);
+	switch (heapshot_graph_node(graph, node, &index)) {
+	case HEAPSHOT_NODE_OBJECT:
+		json_put_unsigned(json, "address", heapshot_graph_address(graph, node));
+		json_put_text(json, "type", graph_object_type(recording, graph, node, unnamed));
+		break;
+	case HEAPSHOT_NODE_ROOT:
+		json_put_text(json, "kind", NULL);
+		json_put_text(json, "name", NULL);
+		break;
+	case HEAPSHOT_NODE_KIND:
+		json_put_text(json, "kind", kinds[index].name);
+		json_put_text(json, "name", NULL);
+		break;
+	case HEAPSHOT_NODE_SOURCE:
+		json_put_text(json, "kind", kinds[sources[index].kind].name);
+		json_put_text(json, "name", graph_source_name(&sources[index]));
+		break;
+	}
+}

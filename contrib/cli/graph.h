@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What the commands on graphs share: the graph of the chosen snapshot, its types
+ * as people see them, words for nodes.
+ */
+#ifndef HEAPSHOT_CLI_GRAPH_H
+#define HEAPSHOT_CLI_GRAPH_H
+
+#include "contrib/cli/json.h"
+#include "contrib/cli/recording.h"
+#include "contrib/reader/heapshot-graph.h"
+#include "contrib/reader/heapshot-reader-fields.h"
+
+/*
+ * Reads names, fields and the graph of the recording's snapshot.  Without
+ * --memory it may take three quarters of the machine's memory.  Returns CLI_OK or
+ * a status, said already; the graph is to be freed before the recording is closed.
+ */
+int graph_open(struct recording *recording, const struct cli_arguments *arguments,
+	       struct heapshot_graph **graph);
+
+/* Types of one name and assembly, however many domains loaded them. */
+struct graph_type {
+	const char *name; /* "" when it has none: see graph_type_name */
+	const char *assembly;
+	uint64_t hash;                               /* tells names apart that were cut */
+	uint32_t id;                                 /* of one of them */
+	uint64_t live_objects, live_bytes, retained; /* retained: by dominators only */
+};
+
+struct graph_types {
+	struct graph_type *types; /* by name */
+	uint32_t *of_class;       /* number in types, by class_index */
+	size_t n, n_classes;
+};
+
+/* Makes the types, with retained sizes if DOMINATED.  CLI_OK or CLI_IO, said. */
+int graph_types_make(struct recording *recording, const struct heapshot_graph *graph,
+		     bool is_dominated, struct graph_types *types);
+void graph_types_free(struct graph_types *types);
+/* BUFFER has 32 bytes. */
+const char *graph_type_name(const struct graph_type *type, char *buffer);
+
+/* The name of the type of OBJECT; BUFFER has 32 bytes. */
+const char *graph_object_type(const struct recording *recording, const struct heapshot_graph *graph,
+			      uint32_t object, char *buffer);
+
+/* What a source of roots is called: "T.Pub.Root", "main", "normal", or "". */
+const char *graph_source_name(const struct heapshot_graph_source *source);
+
+/* "static T.Pub.Ev", "stack", "all roots", "System.String 0x7f0000000010" */
+void graph_put_node(const struct recording *recording, const struct heapshot_graph *graph,
+		    uint32_t node, char *text, size_t size);
+
+/* Keys "kind" and "name", or "address" and "type". */
+void graph_node_json(struct json *json, const struct recording *recording,
+		     const struct heapshot_graph *graph, uint32_t node);
+
+#endif
