@@ -67,6 +67,41 @@ void heap_ephemeron(struct heap *heap, uint32_t table, uint32_t key, uint32_t va
 	heap->ephemerons[heap->n_ephemerons++] = (struct heap_ephemeron){table, key, value};
 }
 
+/* Fields of T.Node and T.Pub; Object[] is an array. */
+static void put_types(struct synthetic_writer *writer)
+{
+	static const struct {
+		uint32_t type, offset;
+		const char *name;
+	} fields[] = {
+		{TYPE_NODE, 16, "_next"},
+		{TYPE_NODE, 24, "_value"},
+		{TYPE_PUB, 16, "_items"},
+	};
+	Heapshot__Type type = HEAPSHOT__TYPE__INIT;
+	size_t i;
+
+	type.id = TYPE_ARRAY;
+	type.name = (char *)(uintptr_t) "System.Object[]";
+	type.name_space = (char *)(uintptr_t) "System";
+	type.image = 1;
+	type.kind = HEAPSHOT__TYPE_KIND__TYPE_KIND_ARRAY;
+	type.rank = 1;
+	PUT(METADATA, TYPE, &type);
+	synthetic_put_type(writer, TYPE_LATE, "T.Late", 2);
+	for (i = 0; i < sizeof(fields) / sizeof(*fields); i++) {
+		Heapshot__TypeLayout layout = HEAPSHOT__TYPE_LAYOUT__INIT;
+		Heapshot__Field field = HEAPSHOT__FIELD__INIT, *list = &field;
+
+		layout.type = fields[i].type;
+		layout.n_field = 1;
+		layout.field = &list;
+		field.name = (char *)(uintptr_t)fields[i].name;
+		field.offset = fields[i].offset;
+		PUT(METADATA, TYPE_LAYOUT, &layout);
+	}
+}
+
 static void put_object(struct synthetic_writer *writer, const struct heap *heap, uint32_t number,
 		       const struct heap_reference *references, size_t n)
 {
@@ -157,7 +192,7 @@ void heap_record(const struct heap *heap, uint64_t seed, struct synthetic_bytes 
 	}
 	memset(bytes, 0, sizeof(*bytes));
 	synthetic_open(&writer, bytes, 0xC0FFEE, 1);
-	synthetic_put_type(&writer, TYPE_LATE, "T.Late", 2);
+	put_types(&writer);
 	synthetic_begin_snapshot(&writer, "heap", "gc");
 	for (i = 0; i < n; i++)
 		put_object(&writer, heap, order[i], sorted + first[order[i]],

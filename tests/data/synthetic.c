@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/data/synthetic_code.h"
+#include "tests/data/synthetic_held.h"
 #include "tests/data/synthetic_writer.h"
 
 static void make_snapshots(struct synthetic_writer *writer, unsigned n, uint64_t n_nodes)
@@ -373,6 +374,7 @@ static const struct {
 	{"stats", stats},
 	{"methods", methods},
 	{"code", synthetic_code},
+	{"held", synthetic_held},
 };
 
 const char *synthetic_name(size_t i)

@@ -51,6 +51,10 @@ def differences(recording, row, number):
         value = sum(entry[column] for entry in types)
         if not is_within(value, row[column]):
             yield "%s of %s: %d, not %s" % (column, row["type"], value, row[column])
+    if row["retained"] != "-":
+        value = sum(entry["retained"] for entry in of_type(recording.of(retained, number), row["type"]))
+        if not is_within(value, row["retained"]):
+            yield "retained by %s: %d, not %s" % (row["type"], value, row["retained"])
     if row["roots"] != "-":
         rows = of_type(recording.of(roots, number), row["type"])
         for wanted in row["roots"].split(";"):

@@ -179,6 +179,10 @@ def roots(path, snapshot="last"):
     return read_json("roots", path, "--snapshot", str(snapshot))["roots"]
 
 
+def retained(path, snapshot="last"):
+    return read_json("retained", path, "--part", "types", "--snapshot", str(snapshot))["types"]
+
+
 def plain_name(name):
     """A type's name without what may differ between styles of writing it."""
     return re.sub(r"`[0-9]+|\s", "", name or "").replace("+", ".").replace("/", ".")
