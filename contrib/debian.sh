@@ -13,7 +13,7 @@ build_packages=(
 # What the tests need beside that.
 test_packages=(
 	libcriterion-dev libjansson-dev lz4 protobuf-compiler python3 scdoc
-	binutils valgrind util-linux procps mono-runtime-boehm
+	binutils valgrind util-linux procps mono-runtime-boehm libmono-profiler
 )
 
 # What `contrib/check --long` needs beside that: for fuzzing, and for a folder
