@@ -66,6 +66,8 @@ const struct cli_option_row cli_options[] = {
 	{CLI_SHARE, "share", 0, "PERCENT", NULL,
 	 "leave out of the tree what retains less of all (default: 1)", CLI_PERCENT, PLACE(share),
 	 PLACE(has_share)},
+	{CLI_ALL_NAMES, "all", 0, NULL, NULL, "replace the names of the framework too", CLI_FLAG,
+	 PLACE(is_all_names)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);

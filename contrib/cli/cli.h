@@ -54,6 +54,7 @@ enum cli_status {
 #define CLI_RETAINED  CLI_BIT(25)
 #define CLI_ALL       CLI_BIT(26)
 #define CLI_EXCLUDE   CLI_BIT(27)
+#define CLI_ALL_NAMES CLI_BIT(28)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -90,7 +91,7 @@ struct cli_texts {
 
 struct cli_arguments {
 	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map, is_overwrite;
-	bool has_share, is_retained, has_all;
+	bool has_share, is_retained, has_all, is_all_names;
 	uint64_t limit, address, share, all;
 	size_t memory_bytes;
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
@@ -128,6 +129,7 @@ int cli_record(const struct cli_command *command, int argc, char **argv);
 int cli_take(const struct cli_command *command, int argc, char **argv);
 int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_extract(const struct cli_command *command, int argc, char **argv);
+int cli_anonymize(const struct cli_command *command, int argc, char **argv);
 int cli_recompress(const struct cli_command *command, int argc, char **argv);
 int cli_diff(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
