@@ -115,8 +115,9 @@ def compile_and_run(directory, name, text, package, static=False):
 def packages(directory):
     found = installed(directory)
     headers = [os.path.relpath(name, variable("includedir")) for name in found
-               if re.search(r"include/.*reader.*\.h$", name)]
-    assert len(headers) == 2, headers
+               if re.search(r"include/.*heapshot-.*\.h$", name)]
+    assert sorted(headers) == ["heapshot-graph.h", "heapshot-reader-code.h", "heapshot-reader-fields.h",
+                               "heapshot-reader.h"], headers
     compile_and_run(directory, "embed", "#include <heapshot.h>\n"
                     "int main(void) { return heapshot_is_recording(); }\n", ["heapshot", "mono-2"])
     for header in headers:
