@@ -21,8 +21,8 @@ const struct cli_option_row cli_options[] = {
 	 PLACE(by)},
 	{CLI_JIT_SORT, "sort", 's', "WHAT", "size time",
 	 "sort by 'size' of code (default) or 'time' to compile", CLI_WORD, PLACE(sort)},
-	{CLI_DIFF_SORT, "sort", 's', "WHAT", "bytes count",
-	 "sort by growth of 'bytes' (default) or 'count'", CLI_WORD, PLACE(sort)},
+	{CLI_DIFF_SORT, "sort", 's', "WHAT", "bytes count retained",
+	 "sort by growth of 'bytes' (default), 'count' or 'retained'", CLI_WORD, PLACE(sort)},
 	{CLI_FAIL_IF, "fail-if", 'F', "CHECK", NULL,
 	 "exit with status 1 if CHECK holds, as in 'T.Leak.count > 0'; may be repeated", CLI_TEXTS,
 	 PLACE(fail_if)},
@@ -68,6 +68,8 @@ const struct cli_option_row cli_options[] = {
 	 PLACE(has_share)},
 	{CLI_ALL_NAMES, "all", 0, NULL, NULL, "replace the names of the framework too", CLI_FLAG,
 	 PLACE(is_all_names)},
+	{CLI_HOLDERS, "holders", 'H', NULL, NULL, "add new objects by what holds them", CLI_FLAG,
+	 PLACE(with_holders)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);

@@ -55,6 +55,7 @@ enum cli_status {
 #define CLI_ALL       CLI_BIT(26)
 #define CLI_EXCLUDE   CLI_BIT(27)
 #define CLI_ALL_NAMES CLI_BIT(28)
+#define CLI_HOLDERS   CLI_BIT(29)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -93,6 +94,7 @@ struct cli_arguments {
 	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map, is_overwrite;
 	bool has_share, is_retained, has_all, is_all_names;
 	uint64_t limit, address, share, all;
+	bool with_holders;
 	size_t memory_bytes;
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
 	struct cli_texts fail_if;

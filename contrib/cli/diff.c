@@ -3,6 +3,7 @@
  * heapshot diff: what changed between two snapshots, of one recording or of two.
  */
 #include <stdlib.h>
+#include <string.h>
 
 #include "contrib/cli/diff.h"
 
@@ -32,14 +33,32 @@ static int read_side(struct diff *diff, int side)
 	return status;
 }
 
+static int no_memory(void)
+{
+	cli_message("out of memory");
+	return CLI_IO;
+}
+
+static size_t cut(const struct diff *diff, size_t n)
+{
+	const struct cli_arguments *arguments = diff->arguments;
+	const size_t limit = arguments->has_limit ? (size_t)arguments->limit
+			     : arguments->is_json ? 0
+						  : DEFAULT_LIMIT;
+
+	return limit != 0 && limit < n ? limit : n;
+}
+
 static int show(struct diff *diff)
 {
 	const struct cli_arguments *arguments = diff->arguments;
-	size_t n, n_all, n_matching, limit;
+	size_t n, n_matching, n_holders = 0;
+	uint32_t *holders = NULL;
 
-	diff_join_rows(diff);
 	diff_run_checks(diff);
-	n = n_all = diff_choose_rows(diff, &n_matching);
+	n = diff_choose_rows(diff, &n_matching);
+	if (n == SIZE_MAX)
+		return no_memory();
 	if (n_matching == 0 && diff->n_checks == 0 &&
 	    (arguments->filter != NULL || arguments->assembly != NULL)) {
 		cli_message("no type of the two snapshots matches%s%s%s%s",
@@ -49,16 +68,50 @@ static int show(struct diff *diff)
 			    arguments->assembly ? arguments->assembly : "");
 		return CLI_NOT_FOUND;
 	}
-	limit = arguments->has_limit ? (size_t)arguments->limit
-		: arguments->is_json ? 0
-				     : DEFAULT_LIMIT;
-	if (limit != 0 && limit < n)
-		n = limit;
-	if (arguments->is_json)
-		diff_put_json(diff, n);
-	else
-		diff_put_table(diff, n, n_all);
+	if (diff->holders != NULL) {
+		holders = diff_holders_choose(diff, &n_holders);
+		if (holders == NULL)
+			return no_memory();
+	}
+	if (arguments->is_json) {
+		diff_put_json(diff, cut(diff, n), holders, cut(diff, n_holders));
+	} else {
+		diff_put_table(diff, cut(diff, n), n);
+		if (diff->holders != NULL)
+			diff_put_holders(diff, holders, cut(diff, n_holders), n_holders);
+	}
+	free(holders);
 	return CLI_OK;
+}
+
+/* What was asked for that needs the graphs, one after the other: both may be too large. */
+static int read_graphs(struct diff *diff)
+{
+	int status = CLI_OK, side;
+
+	if (diff->arguments->with_holders) {
+		diff->holders = diff_holders_new();
+		if (diff->holders == NULL)
+			return no_memory();
+	}
+	for (side = 0; side < DIFF_SIDES && status == CLI_OK; side++)
+		if (diff->with_retained || diff->holders != NULL)
+			status = diff_read_graph(diff, side);
+	return status;
+}
+
+static int compare(struct diff *diff)
+{
+	int status = read_side(diff, DIFF_BEFORE);
+
+	if (status == CLI_OK)
+		status = read_side(diff, DIFF_AFTER);
+	if (status == CLI_OK) {
+		diff_join_rows(diff);
+		status = read_graphs(diff);
+	}
+	progress_stop();
+	return status == CLI_OK ? show(diff) : status;
 }
 
 /*
@@ -67,48 +120,53 @@ static int show(struct diff *diff)
  */
 static int finish(struct diff *diff, int status)
 {
-	int statuses[DIFF_SIDES], side;
+	int statuses[DIFF_SIDES], check = CLI_OK, side;
 
+	fflush(stdout);
+	if (status == CLI_OK)
+		check = diff_say_checks(diff);
 	for (side = DIFF_SIDES - 1; side >= 0; side--)
 		statuses[side] = recording_close(&diff->recordings[side], CLI_OK);
-	free(diff->rows);
+	if (status == CLI_OK)
+		status = statuses[DIFF_AFTER] == CLI_DAMAGED || statuses[DIFF_BEFORE] == CLI_OK
+				 ? statuses[DIFF_AFTER]
+				 : statuses[DIFF_BEFORE];
+	return status != CLI_OK ? status : check;
+}
+
+/* Opens both, compares, closes. */
+static int run(struct diff *diff, const struct cli_command *command)
+{
+	struct recording *before = &diff->recordings[DIFF_BEFORE];
+	struct cli_arguments second = *diff->arguments;
+	int status = recording_open(before, command, diff->arguments, RECORDING_SNAPSHOT);
+
 	if (status != CLI_OK)
 		return status;
-	return statuses[DIFF_AFTER] == CLI_DAMAGED || statuses[DIFF_BEFORE] == CLI_OK
-		       ? statuses[DIFF_AFTER]
-		       : statuses[DIFF_BEFORE];
+	second.operands++;
+	status = recording_open_beside(&diff->recordings[DIFF_AFTER], before, command, &second,
+				       RECORDING_SNAPSHOT);
+	if (status != CLI_OK)
+		return recording_close(before, status);
+	return finish(diff, compare(diff));
 }
 
 int cli_diff(const struct cli_command *command, int argc, char **argv)
 {
-	struct cli_arguments arguments, second;
+	struct cli_arguments arguments;
 	struct diff diff = {.arguments = &arguments};
-	struct recording *before = &diff.recordings[DIFF_BEFORE],
-			 *after = &diff.recordings[DIFF_AFTER];
-	int status = cli_parse(command, argc, argv, 2, 2, &arguments), check = CLI_OK;
+	int status = cli_parse(command, argc, argv, 2, 2, &arguments);
 
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
+	diff.with_retained = arguments.is_retained ||
+			     (arguments.sort != NULL && strcmp(arguments.sort, "retained") == 0);
 	status = diff_parse_checks(&diff, command);
-	if (status != CLI_OK)
-		return status;
-	status = recording_open(before, command, &arguments, RECORDING_SNAPSHOT);
-	if (status != CLI_OK)
-		return status;
-	second = arguments;
-	second.operands++;
-	status = recording_open_beside(after, before, command, &second, RECORDING_SNAPSHOT);
-	if (status != CLI_OK)
-		return recording_close(before, status);
-	status = read_side(&diff, DIFF_BEFORE);
 	if (status == CLI_OK)
-		status = read_side(&diff, DIFF_AFTER);
-	progress_stop();
-	if (status == CLI_OK)
-		status = show(&diff);
-	fflush(stdout);
-	if (status == CLI_OK)
-		check = diff_say_checks(&diff);
-	status = finish(&diff, status);
-	return status != CLI_OK ? status : check;
+		status = run(&diff, command);
+	diff_free_checks(&diff);
+	diff_holders_free(diff.holders);
+	free(diff.shown);
+	free(diff.rows);
+	return status;
 }

@@ -12,6 +12,7 @@
 const char *const diff_field_names[DIFF_FIELDS] = {
 	[DIFF_COUNT] = "count",
 	[DIFF_BYTES] = "bytes",
+	[DIFF_RETAINED] = "retained",
 };
 
 static const char *const when_names[] = {
@@ -99,11 +100,18 @@ static const char *parse(const char *text, struct diff_check *check)
 		}
 	length = strspn(text, " \t");
 	if (field == DIFF_FIELDS || n <= length)
-		return "what is compared is TYPE.count or TYPE.bytes, with .before or .after "
-		       "behind it for one snapshot's";
-	check->type = text + length;
-	check->type_bytes = n - length;
-	return NULL;
+		return "what is compared is TYPE.count, .bytes or .retained, with .before or "
+		       ".after behind it for one snapshot's";
+	check->type = strndup(text + length, n - length);
+	return check->type != NULL ? NULL : "out of memory";
+}
+
+void diff_free_checks(struct diff *diff)
+{
+	size_t i;
+
+	for (i = 0; i < diff->n_checks; i++)
+		free(diff->checks[i].type);
 }
 
 int diff_parse_checks(struct diff *diff, const struct cli_command *command)
@@ -113,6 +121,7 @@ int diff_parse_checks(struct diff *diff, const struct cli_command *command)
 
 	for (; diff->n_checks < texts->n; diff->n_checks++) {
 		wrong = parse(texts->list[diff->n_checks], &diff->checks[diff->n_checks]);
+		diff->with_retained |= diff->checks[diff->n_checks].field == DIFF_RETAINED;
 		if (wrong != NULL)
 			return cli_usage(command, "--fail-if '%s': %s", texts->list[diff->n_checks],
 					 wrong);
@@ -120,11 +129,14 @@ int diff_parse_checks(struct diff *diff, const struct cli_command *command)
 	return CLI_OK;
 }
 
-/* The name itself, or a pattern for it. */
-static bool is_meant(const char *type, const char *pattern)
+bool diff_is_checked(const struct diff_check *check, const struct diff_row *row)
 {
-	return strpbrk(pattern, "*?") != NULL ? text_matches(type, pattern)
-					      : strcmp(type, pattern) == 0;
+	char unnamed[32];
+	const char *name = diff_type_name(row, unnamed);
+
+	if (strpbrk(check->type, "*?") != NULL)
+		return text_matches(name, check->type);
+	return strcmp(name, check->type) == 0;
 }
 
 static bool compare(int64_t value, const char *operation, int64_t limit)
@@ -157,23 +169,17 @@ int64_t diff_check_value(const struct diff_check *check)
 void diff_run_checks(struct diff *diff)
 {
 	size_t i, k;
-	int side, field;
+	int side;
 
 	for (i = 0; i < diff->n_checks; i++) {
 		struct diff_check *check = &diff->checks[i];
-		char *pattern = strndup(check->type, check->type_bytes);
 
-		for (k = 0; pattern != NULL && k < diff->n_rows; k++) {
-			char unnamed[32];
-
-			if (!is_meant(diff_type_name(&diff->rows[k], unnamed), pattern))
-				continue;
+		/* What several types retain is no sum: diff_read_graph has it. */
+		for (k = 0; check->field != DIFF_RETAINED && k < diff->n_rows; k++)
 			for (side = 0; side < DIFF_SIDES; side++)
-				for (field = 0; field < DIFF_FIELDS; field++)
-					check->sides[side].of[field] +=
-						diff->rows[k].sides[side].of[field];
-		}
-		free(pattern);
+				if (diff_is_checked(check, &diff->rows[k]))
+					check->sides[side].of[check->field] +=
+						diff->rows[k].sides[side].of[check->field];
 		check->holds = compare(diff_check_value(check), check->operation, check->limit);
 	}
 }

@@ -47,9 +47,29 @@ static bool is_one_recording(const struct diff *diff)
 		       heapshot_reader_summary(diff->recordings[DIFF_AFTER].reader)->stream;
 }
 
-bool diff_add_types(struct diff *diff, int side, const struct heapshot_totals *totals)
+static struct diff_row make_row(const struct diff *diff, int side, uint32_t id)
 {
 	const struct recording *recording = &diff->recordings[side];
+	const struct heapshot_type *type = heapshot_reader_type(recording->reader, id);
+	char unnamed[32];
+	struct diff_row row = {
+		.type = recording_type_name(recording, id, unnamed),
+		.assembly = type != NULL ? type->assembly : "",
+		.hash = type != NULL ? type->name_hash : 0,
+		.id = id,
+	};
+
+	if (row.type == unnamed) {
+		row.type = "";
+		row.hash = id;
+		if (side == DIFF_AFTER && !is_one_recording(diff))
+			row.hash |= (uint64_t)1 << 63;
+	}
+	return row;
+}
+
+bool diff_add_types(struct diff *diff, int side, const struct heapshot_totals *totals)
+{
 	size_t i, n = diff->n_rows + totals->n_types;
 	struct diff_row *rows = realloc(diff->rows, (n + 1) * sizeof(*rows));
 
@@ -58,23 +78,9 @@ bool diff_add_types(struct diff *diff, int side, const struct heapshot_totals *t
 	diff->rows = rows;
 	for (i = 0; i < totals->n_types; i++) {
 		const struct heapshot_type_total *total = &totals->types[i];
-		const struct heapshot_type *type =
-			heapshot_reader_type(recording->reader, total->type);
 		struct diff_row *row = &diff->rows[diff->n_rows++];
-		char unnamed[32];
 
-		*row = (struct diff_row){
-			.type = recording_type_name(recording, total->type, unnamed),
-			.assembly = type != NULL ? type->assembly : "",
-			.hash = type != NULL ? type->name_hash : 0,
-			.id = total->type,
-		};
-		if (row->type == unnamed) {
-			row->type = "";
-			row->hash = total->type;
-			if (side == DIFF_AFTER && !is_one_recording(diff))
-				row->hash |= (uint64_t)1 << 63;
-		}
+		*row = make_row(diff, side, total->type);
 		row->sides[side].of[DIFF_COUNT] = total->objects;
 		row->sides[side].of[DIFF_BYTES] = total->bytes;
 	}
@@ -105,7 +111,15 @@ void diff_join_rows(struct diff *diff)
 	diff->n_rows = n;
 }
 
-static bool is_wanted(const struct diff *diff, const struct diff_row *row)
+uint32_t diff_find_row(const struct diff *diff, int side, uint32_t type)
+{
+	const struct diff_row key = make_row(diff, side, type),
+			      *row = bsearch(&key, diff->rows, diff->n_rows, sizeof(key), by_name);
+
+	return row != NULL ? (uint32_t)(row - diff->rows) : DIFF_NO_ROW;
+}
+
+bool diff_is_wanted(const struct diff *diff, const struct diff_row *row)
 {
 	const struct cli_arguments *arguments = diff->arguments;
 	char unnamed[32];
@@ -129,16 +143,27 @@ static int by_growth(const struct diff_row *a, const struct diff_row *b, enum di
 
 static int by_bytes(const void *left, const void *right)
 {
-	int order = by_growth(left, right, DIFF_BYTES);
+	const struct diff_row *a = *(const struct diff_row *const *)left,
+			      *b = *(const struct diff_row *const *)right;
+	int order = by_growth(a, b, DIFF_BYTES);
 
 	if (order == 0)
-		order = by_growth(left, right, DIFF_COUNT);
-	return order != 0 ? order : by_name(left, right);
+		order = by_growth(a, b, DIFF_COUNT);
+	return order != 0 ? order : by_name(a, b);
 }
 
 static int by_count(const void *left, const void *right)
 {
-	int order = by_growth(left, right, DIFF_COUNT);
+	int order = by_growth(*(const struct diff_row *const *)left,
+			      *(const struct diff_row *const *)right, DIFF_COUNT);
+
+	return order != 0 ? order : by_bytes(left, right);
+}
+
+static int by_retained(const void *left, const void *right)
+{
+	int order = by_growth(*(const struct diff_row *const *)left,
+			      *(const struct diff_row *const *)right, DIFF_RETAINED);
 
 	return order != 0 ? order : by_bytes(left, right);
 }
@@ -146,6 +171,7 @@ static int by_count(const void *left, const void *right)
 static int (*const orders[DIFF_FIELDS])(const void *, const void *) = {
 	[DIFF_COUNT] = by_count,
 	[DIFF_BYTES] = by_bytes,
+	[DIFF_RETAINED] = by_retained,
 };
 
 size_t diff_choose_rows(struct diff *diff, size_t *n_matching)
@@ -155,20 +181,18 @@ size_t diff_choose_rows(struct diff *diff, size_t *n_matching)
 	size_t n = 0, i;
 
 	*n_matching = 0;
+	diff->shown = calloc(diff->n_rows + 1, sizeof(*diff->shown));
+	if (diff->shown == NULL)
+		return SIZE_MAX;
 	for (i = 0; i < diff->n_rows; i++) {
-		struct diff_row row = diff->rows[i];
-
-		if (!is_wanted(diff, &row))
+		if (!diff_is_wanted(diff, &diff->rows[i]))
 			continue;
 		++*n_matching;
-		if (!is_changed(&row))
-			continue;
-		diff->rows[i] = diff->rows[n];
-		diff->rows[n++] = row;
+		if (is_changed(&diff->rows[i]))
+			diff->shown[n++] = &diff->rows[i];
 	}
 	while (sort != NULL && strcmp(sort, diff_field_names[field]) != 0)
 		field = (field + 1) % DIFF_FIELDS;
-	if (n > 0)
-		qsort(diff->rows, n, sizeof(*diff->rows), orders[field]);
+	qsort(diff->shown, n, sizeof(*diff->shown), orders[field]);
 	return n;
 }

@@ -26,7 +26,7 @@ const struct cli_command cli_commands[] = {
 	 "FILE[@N]", "show what holds objects from outside of the heap, by kind"},
 	{"diff", cli_diff,
 	 CLI_JSON | CLI_LIMIT | CLI_DIFF_SORT | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
-		 CLI_FAIL_IF,
+		 CLI_FAIL_IF | CLI_RETAINED | CLI_HOLDERS,
 	 "FILE[@N] FILE[@N]", "show what changed between two snapshots, check that it is allowed"},
 	{"retained", cli_retained, RETAINED_OPTIONS, "FILE[@N]",
 	 "show what would go with an object, a type, a root"},

@@ -17,10 +17,14 @@ def by_name(data):
     return {row["type"]: row for row in data["types"]}
 
 
+def values(count, size, retained=None):
+    return {"count": count, "bytes": size, "retained": retained}
+
+
 @test
 def json_keys_and_numbers():
     data = run_json("diff", *pair())
-    assert list(data) == ["before", "after", "types", "checks"]
+    assert list(data) == ["before", "after", "types", "holders", "checks"] and data["holders"] is None
     for side, number in (("before", 1), ("after", 2)):
         whole = run_json("list", recording("good"))["snapshots"][number - 1]
         assert data[side] == {"file": recording("good"), "snapshot": number, "label": whole["label"],
@@ -28,14 +32,15 @@ def json_keys_and_numbers():
                               "bytes": whole["bytes"], "references": whole["references"]}
         assert list(data[side]) == ["file", "snapshot", "label", "time_ns", "objects", "bytes", "references"]
     assert [list(row) for row in data["types"]] == [
-        ["type", "assembly", "count", "bytes", "before", "after"]] * 2
+        ["type", "assembly", "count", "bytes", "retained", "before", "after"]] * 2
     # Both domains' T.Node are one row; what did not change is left out.
+    # What needs the graph is null unless it is asked for.
     assert data["types"][0] == {
-        "type": "T.Node", "assembly": "app", "count": 3000, "bytes": 96000,
-        "before": {"count": 3000, "bytes": 96000}, "after": {"count": 6000, "bytes": 192000}}
+        "type": "T.Node", "assembly": "app", "count": 3000, "bytes": 96000, "retained": None,
+        "before": values(3000, 96000), "after": values(6000, 192000)}
     assert data["types"][1] == {
-        "type": "System.String", "assembly": "mscorlib", "count": 300, "bytes": 36300,
-        "before": {"count": 300, "bytes": 36300}, "after": {"count": 600, "bytes": 72600}}
+        "type": "System.String", "assembly": "mscorlib", "count": 300, "bytes": 36300, "retained": None,
+        "before": values(300, 36300), "after": values(600, 72600)}
     assert data["checks"] == []
 
 
@@ -61,10 +66,10 @@ def two_files():
     assert data["types"] == one["types"] and data["after"]["file"] == copy
     # Types that only one of them has.
     data = run_json("diff", recording("good"), recording("huge"))
-    assert by_name(data)["T.Huge"]["before"] == {"count": 0, "bytes": 0}
+    assert by_name(data)["T.Huge"]["before"] == values(0, 0)
     assert by_name(data)["T.Huge"]["count"] == 3 and by_name(data)["T.Huge"]["bytes"] == (1 << 63) - 1
     assert by_name(data)["T.Huge"]["after"]["bytes"] == 3 << 62
-    assert by_name(data)["T.Pub"]["after"] == {"count": 0, "bytes": 0}
+    assert by_name(data)["T.Pub"]["after"] == values(0, 0)
     assert by_name(data)["T.Node"]["count"] == 1 - 12000
     assert data["types"][0]["type"] == "T.Huge" and data["types"][-1]["type"] == "System.String"
 
@@ -114,6 +119,80 @@ HOLD = ("T.Node.count > 0", "T.Node.count>=3000", "T.Node.count == 3000",
 DO_NOT = ("T.Node.count > 3000", "T.Node.count < 0", "T.Node.bytes > 1m", "T.Nobody.count > 0",
           "T.Node.count.before > 3000", "Node.count > 0", "T.Nod.count > 0", "T.Pub.count != 0",
           "*.count == 0", "S?g.count > 0")
+
+
+@test
+def retained_sizes():
+    data = run_json("diff", *pair(), "--retained")
+    # A chain of nodes, the first of them held by more than what holds the others.
+    row = by_name(data)["T.Node"]
+    assert row["retained"] == row["after"]["retained"] - row["before"]["retained"] > 0
+    assert row["before"]["retained"] <= data["before"]["bytes"]
+    for check, status in (("T.Node.retained == %d" % row["retained"], CHECK_FAILED), ("T.Nobody.retained != 0", OK),
+                          ("T.Node.retained.after == %d" % row["after"]["retained"], CHECK_FAILED),
+                          ("*.retained.before > %d" % data["before"]["bytes"], OK),
+                          ("T.*.retained.after >= %d" % row["after"]["retained"], CHECK_FAILED)):
+        result = run("diff", *pair(), "--fail-if", check, status=status)
+        assert ("retained" in result.err) == (status == CHECK_FAILED)
+    # Asked for by each of three ways.
+    assert run_json("diff", *pair(), "--sort=retained")["types"] == data["types"]
+    assert run_json("diff", *pair(), "--fail-if=T.Nobody.retained > 0")["types"] == data["types"]
+    out = run("diff", *pair(), "-r").out
+    assert re.search(r"^ *\+RETAINED +RETAINED +\+BYTES +\+COUNT +BYTES +COUNT +ASSEMBLY +TYPE$", out, re.M), out
+    assert "live " in out
+
+
+@test
+def holders():
+    data = run_json("diff", *pair(), "--holders")
+    assert [list(row) for row in data["holders"]][0] == [
+        "type", "assembly", "count", "bytes", "before", "after", "root", "path"]
+    for row in data["holders"]:
+        assert list(row["before"]) == list(row["after"]) == ["count", "bytes"]
+        assert [list(step) for step in row["path"]] == [["type", "slot"]] * len(row["path"])
+        assert row["path"][-1] == {"type": row["type"], "slot": None}
+        assert row["count"] == row["after"]["count"] - row["before"]["count"]
+        assert row["bytes"] == row["after"]["bytes"] - row["before"]["bytes"]
+    assert data["holders"] == sorted(data["holders"], key=lambda row: (-row["bytes"], -row["count"]))
+    # Each object counts once: the sums are those of the types.
+    for name, row in by_name(data).items():
+        ways = [way for way in data["holders"] if way["type"] == name]
+        assert sum(way["count"] for way in ways) == row["count"], name
+        assert sum(way["bytes"] for way in ways) == row["bytes"], name
+    # Strings of this heap hang on nothing.
+    (strings,) = [way for way in data["holders"] if way["type"] == "System.String"]
+    assert strings["root"] is None and len(strings["path"]) == 1 and strings["count"] == 300
+    assert [way["type"] for way in run_json("diff", *pair(), "--holders", "--filter=String")["holders"]] == [
+        "System.String"]
+    assert len(run_json("diff", *pair(), "-H", "--limit=1")["holders"]) == 1
+    by_count = run_json("diff", *pair(), "--holders", "--sort=count")["holders"]
+    assert by_count == sorted(by_count, key=lambda row: (-row["count"], -row["bytes"]))
+    out = run("diff", *pair(), "--holders").out
+    assert "change by what holds the objects" in out and " objects: nothing -> System.String\n" in out, out
+    assert "more ways (--limit 0" in run("diff", *pair(), "--holders", "-n1").out
+    assert "nothing changed in what holds objects" in run("diff", *pair("good", "2", "2"), "--holders").out
+    assert "\x1b" not in run("diff", recording("good"), recording("hostile-names"), "--holders").out
+
+
+@test
+def holders_of_known_ways():
+    # Five pairs of T.Pub and T.Late more, in an array, see tests/data/synthetic_held.c.
+    data = run_json("diff", recording("held"), recording("held", "5"), "--holders", "--retained")
+    assert [(way["type"], way["count"], way["bytes"], way["root"], way["path"]) for way in data["holders"]] == [
+        ("T.Late", 5, 240, "static T.Pub.More", [
+            {"type": "System.Object[]", "slot": "[]"}, {"type": "T.Pub", "slot": "_items"},
+            {"type": "T.Late", "slot": None}]),
+        ("T.Pub", 5, 120, "static T.Pub.More", [
+            {"type": "System.Object[]", "slot": "[]"}, {"type": "T.Pub", "slot": None}]),
+        ("System.Object[]", 1, 72, "static T.Pub.More", [{"type": "System.Object[]", "slot": None}])]
+    assert {row["type"]: row["retained"] for row in data["types"]} == {
+        "T.Late": 5 * 48, "T.Pub": 5 * 72, "System.Object[]": 72 + 5 * 72}
+    assert ("+240 bytes,          +5 objects: static T.Pub.More -> System.Object[] [] -> T.Pub._items -> T.Late\n"
+            in run("diff", recording("held"), recording("held", "5"), "--holders").out)
+    # The chain of 20 nodes is one way.
+    data = run_json("diff", recording("small"), recording("held"), "--holders")
+    chains = [way for way in data["holders"] if way["root"] == "static T.Pub.List" and way["type"] == "T.Node"]
+    assert [(way["count"], len(way["path"])) for way in chains] == [(20, 2)], chains
 
 
 @test
@@ -203,7 +282,9 @@ def damage_and_what_is_missing():
     result = run("diff", varied + "@1", write("flipped.hs", bytes(flipped)), status=DAMAGED)
     assert "is lost" in result.err and result.out, result.err
     # Counts only: enough for types.
-    assert by_name(run_json("diff", good, recording("stats")))["T.Node"]["after"] == {"count": 5, "bytes": 160}
+    assert by_name(run_json("diff", good, recording("stats")))["T.Node"]["after"] == values(5, 160)
+    for option in ("--retained", "--holders", "--fail-if=T.Node.retained > 0", "--sort=retained"):
+        assert "no graph" in run("diff", good, recording("stats"), option, status=NOT_FOUND).err
 
 
 @test

@@ -1,0 +1,492 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Objects by what holds them.  Objects move, so that those of two snapshots cannot
+ * be told to be the same; the ways to them can.  Each live object counts with one
+ * shortest way, of which the root, the types and the slots are kept, without
+ * addresses and indexes; ways that are equal then are one.
+ *
+ * A way that comes back to a type of the program goes on from where it first met
+ * that type, or lists and trees would have as many ways as objects.  Types of the
+ * system are not such places: a dictionary in something in a dictionary is
+ * something else.  Where ways get long or many, they are.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/cli/diff.h"
+
+#define DEPTH_FREE 24u      /* up to here types of the system may repeat */
+#define NODES_FREE 50000u   /* and as long as there are no more ways than this */
+#define NODES_MAX  1000000u /* what is behind comes together by type */
+#define BEHIND     "(further ways)"
+#define LABEL_MAX  512
+
+/* Maps three numbers to one: open addressing; a value of 0 is free. */
+struct triples {
+	struct triple {
+		uint32_t a, b, c, value;
+	} * list;
+	size_t n, room;
+};
+
+struct diff_holders {
+	struct diff_holder *nodes;
+	size_t n, room;
+	struct triples children; /* parent, label, row -> node */
+	char **labels;
+	size_t n_labels, room_labels;
+	/* Of one side: type, offset of the slot (both halves) -> label + 1. */
+	struct triples slots;
+	uint32_t *label_index; /* hash table of label + 1 */
+	size_t label_room;
+};
+
+static size_t hash_triple(uint32_t a, uint32_t b, uint32_t c)
+{
+	uint64_t hash = ((uint64_t)a << 32 | b) * 0x9E3779B97F4A7C15ull;
+
+	hash = (hash ^ hash >> 29 ^ c) * 0xBF58476D1CE4E5B9ull;
+	return (size_t)(hash ^ hash >> 32);
+}
+
+static struct triple *find_triple(const struct triples *triples, uint32_t a, uint32_t b, uint32_t c)
+{
+	size_t i;
+
+	for (i = hash_triple(a, b, c);; i++) {
+		struct triple *triple = &triples->list[i & (triples->room - 1)];
+
+		if (triple->value == 0 || (triple->a == a && triple->b == b && triple->c == c))
+			return triple;
+	}
+}
+
+/* Makes room for one more. */
+static bool reserve_triple(struct triples *triples)
+{
+	struct triples old = *triples;
+	size_t i;
+
+	if (triples->n * 2 < triples->room)
+		return true;
+	triples->room = old.room != 0 ? old.room * 2 : 1024;
+	triples->list = calloc(triples->room, sizeof(*triples->list));
+	if (triples->list == NULL) {
+		*triples = old;
+		return false;
+	}
+	for (i = 0; i < old.room; i++)
+		if (old.list[i].value != 0)
+			*find_triple(triples, old.list[i].a, old.list[i].b, old.list[i].c) =
+				old.list[i];
+	free(old.list);
+	return true;
+}
+
+static bool add_triple(struct triples *triples, uint32_t a, uint32_t b, uint32_t c, uint32_t value)
+{
+	if (!reserve_triple(triples))
+		return false;
+	*find_triple(triples, a, b, c) = (struct triple){a, b, c, value};
+	triples->n++;
+	return true;
+}
+
+/* ---- Labels ---- */
+
+static uint32_t *label_place(const struct diff_holders *holders, const char *text)
+{
+	uint64_t hash = 14695981039346656037u;
+	const char *p;
+	size_t i;
+
+	for (p = text; *p != '\0'; p++)
+		hash = (hash ^ (unsigned char)*p) * 1099511628211u;
+	for (i = (size_t)(hash ^ hash >> 32);; i++) {
+		uint32_t *place = &holders->label_index[i & (holders->label_room - 1)];
+
+		if (*place == 0 || strcmp(holders->labels[*place - 1], text) == 0)
+			return place;
+	}
+}
+
+static bool reserve_label(struct diff_holders *holders)
+{
+	size_t room = holders->label_room != 0 ? holders->label_room * 2 : 256, i;
+	uint32_t *index;
+	char **labels;
+
+	if (holders->n_labels * 2 < holders->label_room)
+		return true;
+	index = calloc(room, sizeof(*index));
+	labels = realloc(holders->labels, room / 2 * sizeof(*labels));
+	if (labels != NULL)
+		holders->labels = labels;
+	if (index == NULL || labels == NULL) {
+		free(index);
+		return false;
+	}
+	free(holders->label_index);
+	holders->label_index = index;
+	holders->label_room = room;
+	for (i = 0; i < holders->n_labels; i++)
+		*label_place(holders, holders->labels[i]) = (uint32_t)i + 1;
+	return true;
+}
+
+/* Number of TEXT, the same for both sides; UINT32_MAX without memory. */
+static uint32_t intern(struct diff_holders *holders, const char *text)
+{
+	uint32_t *place;
+	char *copy;
+
+	if (!reserve_label(holders))
+		return UINT32_MAX;
+	place = label_place(holders, text);
+	if (*place != 0)
+		return *place - 1;
+	copy = strdup(text);
+	if (copy == NULL)
+		return UINT32_MAX;
+	holders->labels[holders->n_labels] = copy;
+	*place = (uint32_t)++holders->n_labels;
+	return *place - 1;
+}
+
+const char *diff_holder_label(const struct diff_holders *holders, uint32_t label)
+{
+	return holders->labels[label];
+}
+
+/* ---- Ways ---- */
+
+struct diff_holders *diff_holders_new(void)
+{
+	struct diff_holders *holders = calloc(1, sizeof(*holders));
+
+	if (holders == NULL)
+		return NULL;
+	holders->room = 1024;
+	holders->nodes = calloc(holders->room, sizeof(*holders->nodes));
+	if (holders->nodes == NULL || intern(holders, "") == UINT32_MAX) {
+		diff_holders_free(holders);
+		return NULL;
+	}
+	holders->nodes[0].row = DIFF_NO_ROW;
+	holders->n = 1;
+	return holders;
+}
+
+void diff_holders_free(struct diff_holders *holders)
+{
+	size_t i;
+
+	if (holders == NULL)
+		return;
+	for (i = 0; i < holders->n_labels; i++)
+		free(holders->labels[i]);
+	free(holders->labels);
+	free(holders->label_index);
+	free(holders->children.list);
+	free(holders->slots.list);
+	free(holders->nodes);
+	free(holders);
+}
+
+const struct diff_holder *diff_holder(const struct diff_holders *holders, uint32_t number)
+{
+	return &holders->nodes[number];
+}
+
+static bool is_of_system(const struct diff_row *row)
+{
+	const size_t length = strlen(row->type);
+
+	return strncmp(row->type, "System.", 7) == 0 || strncmp(row->type, "Mono.", 5) == 0 ||
+	       (length > 0 && row->type[length - 1] == ']');
+}
+
+/* What goes on instead of a new way to objects of ROW: one of its beginnings, or 0. */
+static uint32_t find_return(const struct diff *diff, uint32_t parent, uint32_t row)
+{
+	const struct diff_holders *holders = diff->holders;
+	uint32_t at;
+
+	if (holders->nodes[parent].row == row)
+		return parent;
+	if (holders->nodes[parent].depth < DEPTH_FREE && holders->n < NODES_FREE &&
+	    is_of_system(&diff->rows[row]))
+		return 0;
+	for (at = holders->nodes[parent].parent; at != 0; at = holders->nodes[at].parent)
+		if (holders->nodes[at].row == row)
+			return at;
+	return 0;
+}
+
+/* The way from PARENT by the slot, or root, LABEL to objects of ROW; UINT32_MAX without memory. */
+static uint32_t find_child(struct diff *diff, uint32_t parent, uint32_t label, uint32_t row)
+{
+	struct diff_holders *holders = diff->holders;
+	uint32_t node;
+
+	if (!reserve_triple(&holders->children))
+		return UINT32_MAX;
+	node = find_triple(&holders->children, parent, label, row)->value;
+	if (node != 0)
+		return node;
+	node = row != DIFF_NO_ROW ? find_return(diff, parent, row) : 0;
+	if (node == 0 && holders->n >= NODES_MAX && parent != 0 && row != DIFF_NO_ROW) {
+		label = intern(holders, BEHIND);
+		return label != UINT32_MAX ? find_child(diff, 0, label, row) : UINT32_MAX;
+	}
+	if (node == 0) {
+		if (holders->n == holders->room) {
+			struct diff_holder *nodes = realloc(
+				holders->nodes, holders->room * 2 * sizeof(*holders->nodes));
+
+			if (nodes == NULL)
+				return UINT32_MAX;
+			holders->nodes = nodes;
+			holders->room *= 2;
+		}
+		node = (uint32_t)holders->n++;
+		holders->nodes[node] = (struct diff_holder){
+			.parent = parent,
+			.label = label,
+			.row = row,
+			.depth = holders->nodes[parent].depth + 1,
+		};
+	}
+	return add_triple(&holders->children, parent, label, row, node) ? node : UINT32_MAX;
+}
+
+/* ---- Objects of one side ---- */
+
+struct side {
+	struct diff *diff;
+	int number;
+	const struct recording *recording;
+	struct heapshot_graph *graph;
+	struct heapshot_graph_ways *ways;
+	const struct heapshot_graph_class *classes;
+	const uint32_t *row_of_class;
+	uint32_t *holders; /* by node of the graph; 0: not known yet */
+};
+
+/* "[17].key" without the 17. */
+static void forget_index(char *name)
+{
+	char *end = *name == '[' ? strchr(name, ']') : NULL;
+
+	if (end != NULL)
+		memmove(name + 1, end, strlen(end) + 1);
+}
+
+static uint32_t slot_label(const struct side *side, const struct heapshot_graph_step *step)
+{
+	struct diff_holders *holders = side->diff->holders;
+	const uint32_t type = side->classes[heapshot_graph_class_of(side->graph, step->node)].type;
+	uint64_t offset = step->offset, index = 0, inner;
+	char name[HEAPSHOT_SLOT_NAME_BYTES];
+	struct triple *known;
+	uint32_t label;
+
+	if (step->is_ephemeron)
+		return intern(holders, "(ephemeron)");
+	if (heapshot_reader_element(side->recording->reader, type, offset, &index, &inner))
+		offset = inner | (uint64_t)1 << 63;
+	if (!reserve_triple(&holders->slots))
+		return UINT32_MAX;
+	known = find_triple(&holders->slots, type, (uint32_t)(offset >> 32), (uint32_t)offset);
+	if (known->value != 0)
+		return known->value - 1;
+	heapshot_reader_slot_name(side->recording->reader, type, step->offset, name);
+	forget_index(name);
+	label = intern(holders, name);
+	if (label == UINT32_MAX || !add_triple(&holders->slots, type, (uint32_t)(offset >> 32),
+					       (uint32_t)offset, label + 1))
+		return UINT32_MAX;
+	return label;
+}
+
+/* The way to NODE from the one of the node before it. */
+static uint32_t follow(const struct side *side, uint32_t node)
+{
+	struct heapshot_graph_step step;
+	char text[LABEL_MAX];
+	uint32_t label, row;
+	bool has_way = heapshot_graph_way_before(side->ways, node, &step);
+
+	switch (heapshot_graph_node(side->graph, node, NULL)) {
+	case HEAPSHOT_NODE_SOURCE:
+		graph_put_node(side->recording, side->graph, node, text, sizeof(text));
+		label = intern(side->diff->holders, text);
+		return label != UINT32_MAX ? find_child(side->diff, 0, label, DIFF_NO_ROW)
+					   : UINT32_MAX;
+	case HEAPSHOT_NODE_OBJECT:
+		break;
+	default:
+		return 0;
+	}
+	row = side->row_of_class[heapshot_graph_class_of(side->graph, node)];
+	if (row == DIFF_NO_ROW)
+		return UINT32_MAX;
+	if (!has_way)
+		return find_child(side->diff, 0, 0, row);
+	label = 0;
+	if (heapshot_graph_node(side->graph, step.node, NULL) == HEAPSHOT_NODE_OBJECT)
+		label = slot_label(side, &step);
+	return label != UINT32_MAX ? find_child(side->diff, side->holders[step.node], label, row)
+				   : UINT32_MAX;
+}
+
+struct stack {
+	uint32_t *list;
+	size_t n, room;
+};
+
+static bool push(struct stack *stack, uint32_t node)
+{
+	size_t room = stack->room != 0 ? stack->room * 2 : 4096;
+	uint32_t *list;
+
+	if (stack->n == stack->room) {
+		list = realloc(stack->list, room * sizeof(*list));
+		if (list == NULL)
+			return false;
+		stack->list = list;
+		stack->room = room;
+	}
+	stack->list[stack->n++] = node;
+	return true;
+}
+
+/* Finds the ways of NODE and of all that lies before it. */
+static bool resolve(const struct side *side, uint32_t node, struct stack *stack)
+{
+	struct heapshot_graph_step step = {.node = node};
+
+	stack->n = 0;
+	do {
+		if (side->holders[step.node] != 0 ||
+		    heapshot_graph_node(side->graph, step.node, NULL) == HEAPSHOT_NODE_KIND)
+			break;
+		node = step.node;
+		if (!push(stack, node))
+			return false;
+	} while (heapshot_graph_way_before(side->ways, node, &step));
+	while (stack->n > 0) {
+		uint32_t found;
+
+		node = stack->list[--stack->n];
+		found = follow(side, node);
+		if (found == UINT32_MAX)
+			return false;
+		side->holders[node] = found;
+	}
+	return true;
+}
+
+static bool add_objects(const struct side *side)
+{
+	struct stack stack = {0};
+	struct heapshot_graph_counts counts;
+	uint32_t i;
+
+	heapshot_graph_counts(side->graph, &counts);
+	for (i = 0; i < counts.objects; i++) {
+		struct diff_values *values;
+
+		if (side->holders[i] == 0 && !resolve(side, i, &stack)) {
+			free(stack.list);
+			return false;
+		}
+		values = &side->diff->holders->nodes[side->holders[i]].sides[side->number];
+		values->of[DIFF_COUNT]++;
+		values->of[DIFF_BYTES] += heapshot_graph_size(side->graph, i);
+	}
+	free(stack.list);
+	return true;
+}
+
+int diff_holders_add(struct diff *diff, int side_number, struct heapshot_graph *graph,
+		     const uint32_t *row_of_class)
+{
+	struct heapshot_graph_counts counts;
+	struct side side = {
+		.diff = diff,
+		.number = side_number,
+		.recording = &diff->recordings[side_number],
+		.graph = graph,
+		.row_of_class = row_of_class,
+	};
+	size_t n;
+	int status = recording_check(&diff->recordings[side_number],
+				     heapshot_graph_ways_new(graph, NULL, &side.ways));
+
+	if (status != CLI_OK)
+		return status;
+	heapshot_graph_counts(graph, &counts);
+	side.classes = heapshot_graph_classes(graph, &n);
+	side.holders = calloc((size_t)counts.nodes + 1, sizeof(*side.holders));
+	/* Types have other ids in another file. */
+	free(diff->holders->slots.list);
+	diff->holders->slots = (struct triples){0};
+	if (side.holders == NULL || !add_objects(&side)) {
+		cli_message("out of memory");
+		status = CLI_IO;
+	}
+	free(side.holders);
+	heapshot_graph_ways_free(side.ways);
+	return status;
+}
+
+/* ---- Which are shown ---- */
+
+static const struct diff_holders *sorted; /* for the comparisons below */
+static enum diff_field sorted_by;
+
+static int compare_field(const struct diff_holder *a, const struct diff_holder *b,
+			 enum diff_field field)
+{
+	int64_t left = diff_change(a->sides[DIFF_BEFORE].of[field], a->sides[DIFF_AFTER].of[field]);
+	int64_t right =
+		diff_change(b->sides[DIFF_BEFORE].of[field], b->sides[DIFF_AFTER].of[field]);
+
+	return (left < right) - (left > right);
+}
+
+static int by_growth(const void *left, const void *right)
+{
+	const uint32_t a = *(const uint32_t *)left, b = *(const uint32_t *)right;
+	int order = compare_field(&sorted->nodes[a], &sorted->nodes[b], sorted_by);
+
+	if (order == 0)
+		order = compare_field(&sorted->nodes[a], &sorted->nodes[b],
+				      sorted_by == DIFF_BYTES ? DIFF_COUNT : DIFF_BYTES);
+	return order != 0 ? order : (a > b) - (a < b);
+}
+
+uint32_t *diff_holders_choose(const struct diff *diff, size_t *n)
+{
+	const struct diff_holders *holders = diff->holders;
+	const char *sort = diff->arguments->sort;
+	uint32_t *chosen = calloc(holders->n, sizeof(*chosen)), i;
+
+	*n = 0;
+	if (chosen == NULL)
+		return NULL;
+	for (i = 0; i < holders->n; i++) {
+		const struct diff_holder *node = &holders->nodes[i];
+
+		if (node->row != DIFF_NO_ROW && diff_is_wanted(diff, &diff->rows[node->row]) &&
+		    memcmp(&node->sides[DIFF_BEFORE], &node->sides[DIFF_AFTER],
+			   sizeof(*node->sides)) != 0)
+			chosen[(*n)++] = i;
+	}
+	sorted = holders;
+	sorted_by = sort != NULL && strcmp(sort, "count") == 0 ? DIFF_COUNT : DIFF_BYTES;
+	qsort(chosen, *n, sizeof(*chosen), by_growth);
+	return chosen;
+}
