@@ -16,15 +16,15 @@ int hs_drain_put(struct hs_draining *drain, enum hs_frame_kind kind,
 }
 
 static hs_drain_entry *const drains[] = {
-	[HS_ENTRY_CLASS] = hs_drain_class,     [HS_ENTRY_LAYOUT] = hs_drain_layout,
-	[HS_ENTRY_VTABLE] = hs_drain_vtable,   [HS_ENTRY_IMAGE] = hs_drain_image,
-	[HS_ENTRY_DOMAIN] = hs_drain_domain,   [HS_ENTRY_THREAD] = hs_drain_thread,
-	[HS_ENTRY_ROOT] = hs_drain_root,       [HS_ENTRY_GC] = hs_drain_gc,
-	[HS_ENTRY_RESIZE] = hs_drain_resize,   [HS_ENTRY_MOVES] = hs_drain_moves,
-	[HS_ENTRY_CHUNK] = hs_drain_chunk,     [HS_ENTRY_HANDLE] = hs_drain_handle,
-	[HS_ENTRY_COUNTER] = hs_drain_counter, [HS_ENTRY_SAMPLE] = hs_drain_sample,
-	[HS_ENTRY_MARKER] = hs_drain_marker,   [HS_ENTRY_METHOD] = hs_drain_method,
-	[HS_ENTRY_CODE] = hs_drain_code,       [HS_ENTRY_BUFFER] = hs_drain_buffer,
+	[HS_ENTRY_CLASS] = hs_drain_class,   [HS_ENTRY_LAYOUT] = hs_drain_layout,
+	[HS_ENTRY_VTABLE] = hs_drain_vtable, [HS_ENTRY_IMAGE] = hs_drain_image,
+	[HS_ENTRY_DOMAIN] = hs_drain_domain, [HS_ENTRY_THREAD] = hs_drain_thread,
+	[HS_ENTRY_ROOT] = hs_drain_root,     [HS_ENTRY_GC] = hs_drain_gc,
+	[HS_ENTRY_MOVES] = hs_drain_moves,   [HS_ENTRY_CHUNK] = hs_drain_chunk,
+	[HS_ENTRY_HANDLE] = hs_drain_handle, [HS_ENTRY_COUNTER] = hs_drain_counter,
+	[HS_ENTRY_SAMPLE] = hs_drain_sample, [HS_ENTRY_MARKER] = hs_drain_marker,
+	[HS_ENTRY_METHOD] = hs_drain_method, [HS_ENTRY_CODE] = hs_drain_code,
+	[HS_ENTRY_BUFFER] = hs_drain_buffer,
 };
 
 static Heapshot__LossKind loss_of(uint32_t kind)
@@ -37,7 +37,6 @@ static Heapshot__LossKind loss_of(uint32_t kind)
 	case HS_ENTRY_BUFFER:
 		return HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS;
 	case HS_ENTRY_GC:
-	case HS_ENTRY_RESIZE:
 	case HS_ENTRY_MOVES:
 	case HS_ENTRY_CHUNK:
 	case HS_ENTRY_HANDLE:
@@ -69,5 +68,7 @@ int hs_drain(uint64_t deadline_ns)
 
 	if (hs_log_drain(&hs_recorder.log, visit, &drain))
 		atomic_store(&hs_recorder.is_stuck, 0);
+	if (!drain.error)
+		drain.error = hs_drain_open_gc(&drain);
 	return drain.error;
 }

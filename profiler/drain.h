@@ -43,15 +43,20 @@ static inline char *hs_drain_text(char **text, uint32_t bytes)
 int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entry,
 		      uintptr_t address, char *name, uint32_t *id);
 
+/* Tells of a stop of the world that lasts, before it is in the log.  0, -EAGAIN, or the output's error. */
+int hs_drain_open_gc(struct hs_draining *drain);
+
 /* Each returns 0, -EAGAIN (the entry stays), -ENOMEM or -EMSGSIZE (it is lost), or the output's error. */
 typedef int hs_drain_entry(struct hs_draining *drain, struct hs_log_entry *entry);
 
 /* drain_types.c */
 hs_drain_entry hs_drain_class, hs_drain_layout, hs_drain_vtable, hs_drain_image, hs_drain_domain,
 	hs_drain_thread;
+/* drain_gc.c */
+hs_drain_entry hs_drain_gc;
 /* drain_events.c */
-hs_drain_entry hs_drain_root, hs_drain_gc, hs_drain_resize, hs_drain_moves, hs_drain_handle,
-	hs_drain_counter, hs_drain_sample, hs_drain_marker;
+hs_drain_entry hs_drain_root, hs_drain_moves, hs_drain_handle, hs_drain_counter, hs_drain_sample,
+	hs_drain_marker;
 /* drain_methods.c */
 hs_drain_entry hs_drain_chunk, hs_drain_method, hs_drain_code, hs_drain_buffer;
 

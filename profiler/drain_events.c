@@ -33,33 +33,6 @@ int hs_drain_root(struct hs_draining *drain, struct hs_log_entry *entry)
 	return 0;
 }
 
-int hs_drain_gc(struct hs_draining *drain, struct hs_log_entry *entry)
-{
-	struct hs_gc_entry *in = hs_log_payload(entry);
-	Heapshot__GcEvent event = HEAPSHOT__GC_EVENT__INIT;
-	int error = 0;
-	HS_RECORD(record, event, GC_EVENT);
-
-	event.phase = (Heapshot__GcPhase)in->phase;
-	event.generation = in->generation;
-	event.is_serial = in->is_serial;
-	if (hs_drain_wants(HS_EVENTS_GC))
-		error = hs_drain_put(drain, HS_FRAME_EVENTS, entry, &record);
-	if (!error && in->phase == HEAPSHOT__GC_PHASE__GC_PHASE_POST_START_WORLD)
-		hs_ranges_gc_ended(&hs_recorder.ranges);
-	return error;
-}
-
-int hs_drain_resize(struct hs_draining *drain, struct hs_log_entry *entry)
-{
-	struct hs_resize_entry *in = hs_log_payload(entry);
-	Heapshot__GcResize resize = HEAPSHOT__GC_RESIZE__INIT;
-	HS_RECORD(record, resize, GC_RESIZE);
-
-	resize.heap_bytes = in->heap_bytes;
-	return hs_drain_put(drain, HS_FRAME_EVENTS, entry, &record);
-}
-
 int hs_drain_moves(struct hs_draining *drain, struct hs_log_entry *entry)
 {
 	struct hs_moves_entry *in = hs_log_payload(entry);

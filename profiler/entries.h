@@ -9,6 +9,7 @@
 #define HEAPSHOT_PROFILER_ENTRIES_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 enum hs_entry_kind {
@@ -20,7 +21,6 @@ enum hs_entry_kind {
 	HS_ENTRY_THREAD,
 	HS_ENTRY_ROOT,
 	HS_ENTRY_GC,
-	HS_ENTRY_RESIZE,
 	HS_ENTRY_MOVES,
 	HS_ENTRY_CHUNK,
 	HS_ENTRY_HANDLE,
@@ -91,15 +91,52 @@ struct hs_root_entry {
 	char text[];
 };
 
+/*
+ * Steps of one stop of the world, all or some.  A step is one word: the time since
+ * that of the entry, the generation, whether it is serial, and the phase.
+ */
+#define HS_GC_STEPS 13u
+/* In place of a GcPhase: the heap has heap_bytes from here on. */
+#define HS_GC_STEP_RESIZE 0u
+
 struct hs_gc_entry {
-	uint32_t phase; /* GcPhase */
-	uint32_t generation;
-	uint32_t is_serial;
+	uint32_t n;
+	uint32_t n_told; /* the owner's */
+	uint64_t heap_bytes;
+	uint64_t steps[HS_GC_STEPS]; /* n of them; in the log no more than that */
 };
 
-struct hs_resize_entry {
-	uint64_t heap_bytes;
-};
+static inline size_t hs_gc_entry_bytes(uint32_t n)
+{
+	return offsetof(struct hs_gc_entry, steps) + n * sizeof(uint64_t);
+}
+
+static inline uint64_t hs_gc_step(uint64_t delta_ns, uint32_t phase, uint32_t generation,
+				  bool is_serial)
+{
+	return delta_ns << 16 | (uint64_t)(generation & 0x7f) << 9 | (uint64_t)is_serial << 8 |
+	       (phase & 0xff);
+}
+
+static inline uint64_t hs_gc_step_delta_ns(uint64_t step)
+{
+	return step >> 16;
+}
+
+static inline uint32_t hs_gc_step_phase(uint64_t step)
+{
+	return step & 0xff;
+}
+
+static inline uint32_t hs_gc_step_generation(uint64_t step)
+{
+	return step >> 9 & 0x7f;
+}
+
+static inline bool hs_gc_step_is_serial(uint64_t step)
+{
+	return step >> 8 & 1;
+}
 
 struct hs_moves_entry {
 	uint64_t n_pairs;

@@ -24,6 +24,7 @@
 
 #include "profiler/fork.h"
 #include "profiler/gc.h"
+#include "profiler/gc_log.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
@@ -42,21 +43,6 @@ static bool is_collecting_roots, had_start, is_ours;
 static _Thread_local bool is_collecting;
 static uint64_t n_collections, next_at_bytes;
 static _Atomic uint64_t last_snapshot_end_ns, last_snapshot_duration_ns;
-
-static void push_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool is_serial)
-{
-	struct hs_log_entry *entry = hs_push_begin(HS_ENTRY_GC, sizeof(struct hs_gc_entry),
-						   HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
-	struct hs_gc_entry *out;
-
-	if (!entry)
-		return;
-	out = hs_log_payload(entry);
-	out->phase = (uint32_t)event + 1;
-	out->generation = generation;
-	out->is_serial = is_serial != 0;
-	hs_push_end(entry);
-}
 
 static bool is_wanted(void)
 {
@@ -84,6 +70,7 @@ static void wait_for_child(uint32_t generation, mono_bool is_serial)
 	if (!hs_fork_is_running() || !is_major_serial(generation, is_serial) || !is_wanted() ||
 	    !(is_for_gc || is_collecting))
 		return;
+	hs_gc_log_publish();
 	if (!hs_fork_wait(HS_FORK_QUEUE_NS) && is_for_gc)
 		hs_request_post(HS_TRIGGER_GC);
 }
@@ -114,6 +101,7 @@ static void take(void)
 	/* Whoever asked may have given up since the world was stopped. */
 	if (!request && !(hs_recorder.options.when & HS_WHEN_GC))
 		return;
+	hs_gc_log_publish();
 	hs_snapshot_take(&snapshot);
 }
 
@@ -173,11 +161,12 @@ static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool i
 	if (!hs_is_recording()) {
 		if (is_collecting_roots)
 			hs_roots_report(profiler_handle, is_collecting_roots = false);
+		hs_gc_log_clear();
 		return;
 	}
 	if (event == MONO_GC_EVENT_POST_STOP_WORLD)
 		atomic_store(&hs_recorder.stopped_by, (uintptr_t)pthread_self());
-	push_event(event, generation, is_serial);
+	hs_gc_log_step((uint32_t)event + 1, generation, is_serial != 0);
 	switch (event) {
 	case MONO_GC_EVENT_PRE_STOP_WORLD:
 		wait_for_child(generation, is_serial);
@@ -202,6 +191,7 @@ static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool i
 		atomic_store(&hs_recorder.stopped_by, 0);
 		break;
 	case MONO_GC_EVENT_POST_START_WORLD_UNLOCKED:
+		hs_gc_log_publish();
 		if (hs_request_is_pending() || hs_late_is_pending())
 			hs_wake(hs_recorder.wake_control);
 		break;
@@ -221,16 +211,11 @@ static void gc_event(MonoProfiler *profiler, MonoProfilerGCEvent event, uint32_t
 
 static void gc_resize(MonoProfiler *profiler, uintptr_t size)
 {
-	struct hs_log_entry *entry;
-	struct hs_resize_entry *out;
-
 	(void)profiler;
-	entry = hs_push_begin(HS_ENTRY_RESIZE, sizeof *out, HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
-	if (!entry)
-		return;
-	out = hs_log_payload(entry);
-	out->heap_bytes = size;
-	hs_push_end(entry);
+	hs_enter();
+	if (hs_is_recording())
+		hs_gc_log_resize(size);
+	hs_leave();
 }
 
 static void gc_moves(MonoProfiler *profiler, MonoObject *const *objects, uint64_t count)
@@ -240,6 +225,8 @@ static void gc_moves(MonoProfiler *profiler, MonoObject *const *objects, uint64_
 	uint64_t i;
 
 	(void)profiler;
+	/* They stand between the steps. */
+	hs_gc_log_publish();
 	entry = hs_push_begin(HS_ENTRY_MOVES,
 			      sizeof *out + (count & ~UINT64_C(1)) * sizeof *out->pairs,
 			      HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS);
@@ -292,6 +279,7 @@ void hs_gc_install(MonoProfilerHandle handle)
 	hs_roots_report(handle, false);
 	is_collecting_roots = had_start = is_ours = false;
 	n_collections = next_at_bytes = 0;
+	hs_gc_log_clear();
 	last_snapshot_end_ns = last_snapshot_duration_ns = 0;
 	mono_profiler_set_gc_event_callback(handle, gc_event);
 	mono_profiler_set_gc_resize_callback(

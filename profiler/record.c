@@ -114,15 +114,16 @@ static bool make_room(uint64_t end)
 
 /* Waits for room, once: a reader that has stopped must not slow down each and every event. */
 static struct hs_log_entry *wait_and_reserve(enum hs_entry_kind kind, size_t payload_bytes,
-					     uint64_t now)
+					     uint64_t time_ns)
 {
+	const uint64_t end = hs_monotonic_ns() + HS_LOG_WAIT_NS;
 	struct hs_log *log = &hs_recorder.log;
 	struct hs_log_entry *entry = NULL;
 
 	if (payload_bytes > hs_log_payload_max(log) || atomic_load(&hs_recorder.is_stuck))
 		return NULL;
-	while (!entry && make_room(now + HS_LOG_WAIT_NS))
-		entry = hs_log_reserve(log, kind, payload_bytes, now);
+	while (!entry && make_room(end))
+		entry = hs_log_reserve(log, kind, payload_bytes, time_ns);
 	if (!entry)
 		atomic_store(&hs_recorder.is_stuck, 1);
 	return entry;
@@ -131,15 +132,20 @@ static struct hs_log_entry *wait_and_reserve(enum hs_entry_kind kind, size_t pay
 struct hs_log_entry *hs_push_begin(enum hs_entry_kind kind, size_t payload_bytes,
 				   Heapshot__LossKind loss)
 {
+	return hs_is_recording() ? hs_push_begin_at(kind, payload_bytes, loss, hs_monotonic_ns())
+				 : NULL;
+}
+
+struct hs_log_entry *hs_push_begin_at(enum hs_entry_kind kind, size_t payload_bytes,
+				      Heapshot__LossKind loss, uint64_t time_ns)
+{
 	struct hs_log_entry *entry = NULL;
-	uint64_t now;
 
 	hs_enter();
 	if (hs_is_recording()) {
-		now = hs_monotonic_ns();
-		entry = hs_log_reserve(&hs_recorder.log, kind, payload_bytes, now);
+		entry = hs_log_reserve(&hs_recorder.log, kind, payload_bytes, time_ns);
 		if (!entry)
-			entry = wait_and_reserve(kind, payload_bytes, now);
+			entry = wait_and_reserve(kind, payload_bytes, time_ns);
 		if (!entry)
 			hs_count_loss(loss, 1);
 	}

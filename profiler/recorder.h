@@ -151,6 +151,9 @@ static inline uint64_t hs_since_start(uint64_t clock_ns)
  */
 struct hs_log_entry *hs_push_begin(enum hs_entry_kind kind, size_t payload_bytes,
 				   Heapshot__LossKind loss);
+/* The same of something that happened at TIME_NS. */
+struct hs_log_entry *hs_push_begin_at(enum hs_entry_kind kind, size_t payload_bytes,
+				      Heapshot__LossKind loss, uint64_t time_ns);
 void hs_push_end(struct hs_log_entry *entry);
 
 void hs_count_loss(Heapshot__LossKind kind, uint64_t n);

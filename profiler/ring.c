@@ -162,13 +162,11 @@ void hs_ring_close(void)
 }
 
 /* A record of a kind that only the ring takes is lost with it. */
-static int put_into_ring(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *record)
+static int ring_result(enum hs_frame_kind kind, uint32_t body_field, int error)
 {
-	int error = hs_stream_put(ring.stream, kind, time_ns, record, 0);
-
 	if (error == -EMSGSIZE)
 		return error;
-	if (error && kind == HS_FRAME_EVENTS && record->body_case != HEAPSHOT__RECORD__BODY_LOSS)
+	if (error && kind == HS_FRAME_EVENTS && body_field != HEAPSHOT__RECORD__BODY_LOSS)
 		hs_count_loss(HEAPSHOT__LOSS_KIND__LOSS_KIND_EVENTS, 1);
 	return 0;
 }
@@ -183,7 +181,37 @@ int hs_record_put(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *r
 	    record->body_case == HEAPSHOT__RECORD__BODY_LOSS)
 		error = hs_stream_put(hs_recorder.stream, kind, time_ns, record, deadline_ns);
 	/* A slow output is tried again with the same record: the ring gets it once. */
-	return error || !ring.is_on ? error : put_into_ring(kind, time_ns, record);
+	if (error || !ring.is_on)
+		return error;
+	return ring_result(kind, (uint32_t)record->body_case,
+			   hs_stream_put(ring.stream, kind, time_ns, record, 0));
+}
+
+static int put_raw(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
+		   uint32_t body_field, const uint8_t *body, size_t body_bytes,
+		   uint64_t deadline_ns)
+{
+	int error;
+	uint8_t *out = hs_stream_put_raw(stream, kind, time_ns, body_field, body_bytes, deadline_ns,
+					 &error);
+
+	if (out)
+		memcpy(out, body, body_bytes);
+	return error;
+}
+
+int hs_record_put_raw(enum hs_frame_kind kind, uint64_t time_ns, uint32_t body_field,
+		      const uint8_t *body, size_t body_bytes, uint64_t deadline_ns)
+{
+	int error = 0;
+
+	if (!ring.is_on || kind != HS_FRAME_EVENTS)
+		error = put_raw(hs_recorder.stream, kind, time_ns, body_field, body, body_bytes,
+				deadline_ns);
+	if (error || !ring.is_on)
+		return error;
+	return ring_result(kind, body_field,
+			   put_raw(ring.stream, kind, time_ns, body_field, body, body_bytes, 0));
 }
 
 void hs_ring_flush(void)

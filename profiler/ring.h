@@ -37,6 +37,10 @@ const char *hs_ring_path(void);
 int hs_record_put(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *record,
 		  uint64_t deadline_ns);
 
+/* The same with the BODY_BYTES of field BODY_FIELD (no Loss) at BODY, written by hand. */
+int hs_record_put_raw(enum hs_frame_kind kind, uint64_t time_ns, uint32_t body_field,
+		      const uint8_t *body, size_t body_bytes, uint64_t deadline_ns);
+
 /* For the owner: brings what is buffered into the file. */
 void hs_ring_flush(void);
 /* For the owner: the ring itself, and the number and flags of a frame behind its last one. */

@@ -9,6 +9,7 @@
 #include "contrib/cli/json.h"
 #include "contrib/cli/recording.h"
 #include "contrib/cli/text.h"
+#include "schema/gc_records.h"
 #include "schema/heapshot.pb-c.h"
 
 #define DEFAULT_LIMIT 50
@@ -87,7 +88,7 @@ static void close_pause(struct timeline *line, uint64_t time_ns)
 		line->max_pause_ns = line->row_pause_ns;
 }
 
-static void take_gc(struct timeline *line, const Heapshot__GcEvent *event, uint64_t time_ns)
+static void take_gc(struct timeline *line, const struct hs_gc_event *event, uint64_t time_ns)
 {
 	switch (event->phase) {
 	case HEAPSHOT__GC_PHASE__GC_PHASE_POST_STOP_WORLD:
@@ -117,30 +118,24 @@ static void take_gc(struct timeline *line, const Heapshot__GcEvent *event, uint6
 static enum heapshot_read_result take_record(struct timeline *line,
 					     const struct heapshot_record *record)
 {
+	const struct hs_slice body = {record->body, record->body + record->body_bytes};
+
 	switch (record->field) {
 	case HEAPSHOT__RECORD__BODY_GC_EVENT: {
-		Heapshot__GcEvent *event =
-			heapshot__gc_event__unpack(NULL, record->body_bytes, record->body);
+		struct hs_gc_event event;
 
-		if (event == NULL)
+		if (hs_gc_event_decode(body, &event) != 0)
 			return HEAPSHOT_READ_DAMAGED;
-		take_gc(line, event, record->time_ns);
-		heapshot__gc_event__free_unpacked(event, NULL);
+		take_gc(line, &event, record->time_ns);
 		break;
 	}
-	case HEAPSHOT__RECORD__BODY_GC_RESIZE: {
-		Heapshot__GcResize *resize =
-			heapshot__gc_resize__unpack(NULL, record->body_bytes, record->body);
-
-		if (resize == NULL)
+	case HEAPSHOT__RECORD__BODY_GC_RESIZE:
+		if (hs_gc_resize_decode(body, &line->heap_bytes) != 0)
 			return HEAPSHOT_READ_DAMAGED;
 		line->n_resizes++;
-		line->heap_bytes = resize->heap_bytes;
 		if (line->heap_bytes > line->max_heap_bytes)
 			line->max_heap_bytes = line->heap_bytes;
-		heapshot__gc_resize__free_unpacked(resize, NULL);
 		break;
-	}
 	case HEAPSHOT__RECORD__BODY_LOSS: {
 		Heapshot__Loss *loss =
 			heapshot__loss__unpack(NULL, record->body_bytes, record->body);

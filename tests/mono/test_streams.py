@@ -49,6 +49,68 @@ def flushed_by_time(directory):
             end(process)
 
 
+PHASES = ["pre_stop_world", "pre_stop_world_locked", "post_stop_world", "start", "end", "pre_start_world",
+          "post_start_world", "post_start_world_unlocked"]
+
+
+def full_phases(path):
+    """Of the first full collection in the file, as far as it came; and the times of its records."""
+    found = [record for record in records_of(path) if record["record"] in ("gc_event", "gc_resize")]
+    full = next((i for i, record in enumerate(found)
+                 if record.get("phase") == "pre_stop_world" and record["generation"] == 1), len(found))
+    found = found[full:]
+    ends = [i for i, record in enumerate(found) if record.get("phase") == PHASES[-1]]
+    found = found[:ends[0] + 1] if ends else found
+    return ([record["phase"] for record in found if record["record"] == "gc_event"],
+            [record["time_ns"] for record in found])
+
+
+def held(directory, path, options=""):
+    """A program in a collection that stands still behind its end."""
+    module = "libmono-profiler-held.so"
+    if not os.path.exists(os.path.join(MODULES, module)):
+        skip("%s is not built (make check)" % module)
+    gate = os.path.join(directory, "gate")
+    process = subprocess.Popen(
+        ["mono", "--profile=held", "--profile=heapshot:output=%s,snapshot=none,quiet,events=gc%s" % (path, options),
+         program("Leak.exe"), "serve"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        env=environment({"HELD": gate}), cwd=directory)
+    assert ask(process, "leak") == "ok 10\n"
+    process.stdin.write(b"collect\n")
+    process.stdin.flush()
+    return process, gate
+
+
+@test("a collection that goes on and on is in the file as far as it came, and each of its steps once when it has ended")
+def long_collection(directory):
+    path = os.path.join(directory, "a.hs")
+    process, gate = held(directory, path)
+    try:
+        wait_for("its steps so far", lambda: full_phases(path)[0] == PHASES[:5])
+        open(gate, "w").close()
+        assert process.stdout.readline() == b"ok 10\n"
+        wait_for("the rest", lambda: full_phases(path)[0] == PHASES)
+        times = full_phases(path)[1]
+        assert times == sorted(times), times
+        process.communicate(b"quit\n", timeout=60)
+        assert process.returncode == 0
+    finally:
+        if process.poll() is None:
+            end(process)
+    check_file(path)
+
+
+@test("killed in a collection that goes on and on: the ring has it as far as it came")
+def killed_in_collection(directory):
+    path = os.path.join(directory, "a.hs")
+    process, _ = held(directory, path, ",ring=1m")
+    try:
+        wait_for("its steps so far", lambda: full_phases(path + ".ring")[0] == PHASES[:5])
+    finally:
+        end(process)
+    assert full_phases(path + ".ring")[0] == PHASES[:5]
+
+
 @test("a reader that stands still: events that found no room are counted in the file, and the program goes on")
 def reader_stands_still(directory):
     fifo, path = os.path.join(directory, "fifo"), os.path.join(directory, "a.hs")
