@@ -12,18 +12,52 @@
 
 #define FIRST_BYTES ((size_t)64 << 10)
 
-void *hs_map(size_t bytes)
+#ifndef MAP_POPULATE
+#define MAP_POPULATE 0
+#endif
+
+static void *map(size_t bytes, int flags)
 {
-	void *memory =
-		mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			    MAP_PRIVATE | MAP_ANONYMOUS | flags, -1, 0);
 
 	return memory == MAP_FAILED ? NULL : memory;
+}
+
+void *hs_map(size_t bytes)
+{
+	return map(bytes, 0);
+}
+
+void *hs_map_present(size_t bytes)
+{
+	return map(bytes, MAP_POPULATE);
 }
 
 void hs_unmap(void *memory, size_t bytes)
 {
 	if (memory)
 		munmap(memory, bytes);
+}
+
+/* The content of AREA in CAPACITY bytes of memory; NULL, and it stays where it is, when there is none. */
+static unsigned char *larger(struct hs_area *area, size_t capacity)
+{
+	unsigned char *data;
+
+#ifdef MREMAP_MAYMOVE
+	/* Its pages move as they are: copied, each would be made anew. */
+	if (area->data) {
+		data = mremap(area->data, area->capacity, capacity, MREMAP_MAYMOVE);
+		return data == MAP_FAILED ? NULL : data;
+	}
+#endif
+	data = hs_map(capacity);
+	if (data && area->used)
+		memcpy(data, area->data, area->used);
+	if (data)
+		hs_unmap(area->data, area->capacity);
+	return data;
 }
 
 bool hs_area_reserve(struct hs_area *area, size_t bytes)
@@ -38,12 +72,9 @@ bool hs_area_reserve(struct hs_area *area, size_t bytes)
 			return false;
 		capacity *= 2;
 	}
-	data = hs_map(capacity);
+	data = larger(area, capacity);
 	if (!data)
 		return false;
-	if (area->used)
-		memcpy(data, area->data, area->used);
-	hs_unmap(area->data, area->capacity);
 	area->data = data;
 	area->capacity = capacity;
 	return true;

@@ -11,6 +11,8 @@
 
 /* Zeroed, page-aligned memory; NULL when there is none. */
 void *hs_map(size_t bytes);
+/* The same for memory that will all be used soon: one call makes its pages present. */
+void *hs_map_present(size_t bytes);
 void hs_unmap(void *memory, size_t bytes);
 
 /*

@@ -33,11 +33,10 @@ static bool is_early(void)
 	return atomic_load(&hs_recorder.phase) == HS_PHASE_EARLY;
 }
 
-static Heapshot__TypeKind kind_of(MonoClass *klass)
+/* TYPE is the element type of KLASS's own, RANK its rank as an array. */
+static Heapshot__TypeKind kind_of(MonoClass *klass, int type, int rank)
 {
-	const int type = mono_type_get_type(mono_class_get_type(klass));
-
-	if (mono_class_get_rank(klass))
+	if (rank)
 		return HEAPSHOT__TYPE_KIND__TYPE_KIND_ARRAY;
 	if (type == MONO_TYPE_PTR || type == MONO_TYPE_FNPTR)
 		return HEAPSHOT__TYPE_KIND__TYPE_KIND_POINTER;
@@ -56,16 +55,17 @@ static Heapshot__TypeKind kind_of(MonoClass *klass)
 
 static void push_class(MonoClass *klass, bool is_late)
 {
-	char *type_name = mono_type_get_name(mono_class_get_type(klass));
-	struct hs_text name = hs_text_copy(type_name, HS_NAME_MAX);
-	struct hs_text space = hs_text_copy(mono_class_get_namespace(klass), 1024);
+	MonoType *own = mono_class_get_type(klass);
+	const int type = mono_type_get_type(own), rank = mono_class_get_rank(klass);
+	char *type_name = mono_type_get_name(own);
+	struct hs_text name = hs_text_of(type_name, HS_NAME_MAX);
+	struct hs_text space = hs_text_of(mono_class_get_namespace(klass), 1024);
 	MonoImage *image = mono_class_get_image(klass);
-	struct hs_text image_name = hs_text_copy(image ? mono_image_get_name(image) : "", 1024);
+	struct hs_text image_name = hs_text_of(image ? mono_image_get_name(image) : "", 1024);
 	struct hs_log_entry *entry = NULL;
 	struct hs_class_entry *class;
 	char *out;
 
-	mono_free(type_name);
 	if (name.text && space.text && image_name.text)
 		entry = hs_push_begin(HS_ENTRY_CLASS,
 				      sizeof *class + name.bytes + space.bytes + image_name.bytes +
@@ -79,14 +79,13 @@ static void push_class(MonoClass *klass, bool is_late)
 		class->klass = (uintptr_t)klass;
 		class->image = (uintptr_t)image;
 		class->parent = (uintptr_t)mono_class_get_parent(klass);
-		class->kind = kind_of(klass);
-		class->rank = (uint32_t)mono_class_get_rank(klass);
+		class->kind = kind_of(klass, type, rank);
+		class->rank = (uint32_t)rank;
 		if (class->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_ARRAY ||
 		    class->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_POINTER)
 			class->element = (uintptr_t)mono_class_get_element_class(klass);
 		class->token = mono_class_get_type_token(klass);
-		class->is_instance =
-			mono_type_get_type(mono_class_get_type(klass)) == MONO_TYPE_GENERICINST;
+		class->is_instance = type == MONO_TYPE_GENERICINST;
 		class->is_late = is_late;
 		class->whole_bytes = name.whole_bytes;
 		class->whole_hash = name.whole_hash;
@@ -98,9 +97,10 @@ static void push_class(MonoClass *klass, bool is_late)
 		hs_text_append(out, image_name.text, image_name.bytes);
 		hs_push_end(entry);
 	}
-	free(name.text);
-	free(space.text);
-	free(image_name.text);
+	hs_text_free(&name);
+	hs_text_free(&space);
+	hs_text_free(&image_name);
+	mono_free(type_name);
 }
 
 static void class_loaded(MonoProfiler *profiler, MonoClass *klass)

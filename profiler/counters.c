@@ -81,7 +81,7 @@ static bool tell(unsigned index)
 	const char *section = section_name(mono_counter_get_section(counter));
 	const char *unit = unit_name(mono_counter_get_unit(counter));
 	const char *variance = variance_name(mono_counter_get_variance(counter));
-	struct hs_text name = hs_text_copy(mono_counter_get_name(counter), 1024);
+	struct hs_text name = hs_text_of(mono_counter_get_name(counter), 1024);
 	struct hs_counter_entry *out;
 	struct hs_log_entry *entry = NULL;
 	char *text;
@@ -105,7 +105,7 @@ static bool tell(unsigned index)
 		hs_text_append(text, variance, strlen(variance));
 		hs_push_end(entry);
 	}
-	free(name.text);
+	hs_text_free(&name);
 	return entry != NULL;
 }
 

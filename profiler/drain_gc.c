@@ -15,6 +15,22 @@ static struct {
 	uint32_t n;
 } told;
 
+static int put_event(struct hs_draining *drain, uint64_t time_ns, const struct hs_gc_event *event)
+{
+	return hs_record_put_raw(HS_FRAME_EVENTS, time_ns, HEAPSHOT__RECORD__BODY_GC_EVENT,
+				 hs_gc_event_bytes(event), hs_gc_event_encode, event,
+				 drain->deadline_ns);
+}
+
+static int put_resize(struct hs_draining *drain, uint64_t time_ns, uint64_t heap_bytes)
+{
+	const struct hs_gc_resize resize = {heap_bytes};
+
+	return hs_record_put_raw(HS_FRAME_EVENTS, time_ns, HEAPSHOT__RECORD__BODY_GC_RESIZE,
+				 hs_gc_resize_bytes(&resize), hs_gc_resize_encode, &resize,
+				 drain->deadline_ns);
+}
+
 static int put_step(struct hs_draining *drain, uint64_t time_ns, uint64_t step, uint64_t heap_bytes)
 {
 	const struct hs_gc_event event = {
@@ -22,17 +38,11 @@ static int put_step(struct hs_draining *drain, uint64_t time_ns, uint64_t step, 
 		.generation = hs_gc_step_generation(step),
 		.is_serial = hs_gc_step_is_serial(step),
 	};
-	const bool is_resize = event.phase == HS_GC_STEP_RESIZE;
-	uint8_t body[HS_GC_RECORD_MAX];
-	const size_t bytes = is_resize ? hs_gc_resize_encode(body, heap_bytes)
-				       : hs_gc_event_encode(body, &event);
 	int error = 0;
 
 	if (hs_drain_wants(HS_EVENTS_GC))
-		error = hs_record_put_raw(HS_FRAME_EVENTS, time_ns,
-					  is_resize ? HEAPSHOT__RECORD__BODY_GC_RESIZE
-						    : HEAPSHOT__RECORD__BODY_GC_EVENT,
-					  body, bytes, drain->deadline_ns);
+		error = event.phase == HS_GC_STEP_RESIZE ? put_resize(drain, time_ns, heap_bytes)
+							 : put_event(drain, time_ns, &event);
 	if (!error && event.phase == HEAPSHOT__GC_PHASE__GC_PHASE_POST_START_WORLD)
 		hs_ranges_gc_ended(&hs_recorder.ranges);
 	return error;

@@ -7,6 +7,8 @@
 #include <errno.h>
 
 #include "profiler/drain.h"
+#include "profiler/ring.h"
+#include "schema/type_records.h"
 
 int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entry,
 		      uintptr_t address, char *name, uint32_t *id)
@@ -29,15 +31,21 @@ int hs_drain_image_of(struct hs_draining *drain, const struct hs_log_entry *entr
 	return error;
 }
 
+static int put_raw(struct hs_draining *drain, const struct hs_log_entry *entry, uint32_t field,
+		   size_t bytes, hs_record_encode *encode, const void *message)
+{
+	return hs_record_put_raw(HS_FRAME_METADATA, hs_since_start(entry->time_ns), field, bytes,
+				 encode, message, drain->deadline_ns);
+}
+
 int hs_drain_class(struct hs_draining *drain, struct hs_log_entry *entry)
 {
 	struct hs_class_entry *class = hs_log_payload(entry);
 	struct hs_types *types = &hs_recorder.types;
-	Heapshot__Type type = HEAPSHOT__TYPE__INIT;
+	struct hs_type_record type = {0};
 	struct hs_type *known;
 	char *text = class->text;
 	int error;
-	HS_RECORD(record, type, TYPE);
 
 	type.id = hs_types_intern(types, class->klass);
 	known = hs_types_get(types, type.id);
@@ -51,13 +59,13 @@ int hs_drain_class(struct hs_draining *drain, struct hs_log_entry *entry)
 		if (!type.id)
 			return -ENOMEM;
 	}
-	type.name = hs_drain_text(&text, class->name_bytes);
-	type.name_space = hs_drain_text(&text, class->space_bytes);
+	type.name.data = hs_drain_text(&text, type.name.bytes = class->name_bytes);
+	type.name_space.data = hs_drain_text(&text, type.name_space.bytes = class->space_bytes);
 	error = hs_drain_image_of(drain, entry, class->image, text, &type.image);
 	if (error)
 		return error;
 	type.class_address = class->klass;
-	type.kind = (Heapshot__TypeKind) class->kind;
+	type.kind = class->kind;
 	type.element = hs_types_intern(types, class->element);
 	type.parent = hs_types_intern(types, class->parent);
 	type.rank = class->rank;
@@ -66,34 +74,32 @@ int hs_drain_class(struct hs_draining *drain, struct hs_log_entry *entry)
 		type.generic_definition = hs_types_definition(types, class->image, class->token);
 	type.name_bytes = class->whole_bytes;
 	type.name_hash = class->whole_hash;
-	error = hs_drain_put(drain, HS_FRAME_METADATA, entry, &record);
+	error = put_raw(drain, entry, HEAPSHOT__RECORD__BODY_TYPE, hs_type_bytes(&type),
+			hs_type_encode, &type);
 	if (error)
 		return error;
 	known = hs_types_get(types, type.id);
 	known->is_announced = true;
 	if (!class->is_instance && !hs_types_define(types, type.id, class->image, class->token))
 		return -ENOMEM;
-	return hs_types_set_name(types, type.id, type.name, class->name_bytes) ? 0 : -ENOMEM;
+	return hs_types_set_name(types, type.id, type.name.data, class->name_bytes) ? 0 : -ENOMEM;
 }
 
 /* Field records on the stack: a class with more fields is written in several layouts. */
 #define FIELDS_AT_ONCE 128
 
 static int put_fields(struct hs_draining *drain, struct hs_log_entry *entry, uint32_t id,
-		      uint32_t instance_bytes, Heapshot__Field *fields, size_t n)
+		      uint32_t instance_bytes, const struct hs_field_record *fields, size_t n)
 {
-	Heapshot__TypeLayout layout = HEAPSHOT__TYPE_LAYOUT__INIT;
-	Heapshot__Field *pointers[FIELDS_AT_ONCE];
-	size_t i;
-	HS_RECORD(record, layout, TYPE_LAYOUT);
+	const struct hs_layout_record layout = {
+		.type = id,
+		.instance_size_bytes = instance_bytes,
+		.fields = fields,
+		.n_fields = n,
+	};
 
-	for (i = 0; i < n; i++)
-		pointers[i] = &fields[i];
-	layout.type = id;
-	layout.instance_size_bytes = instance_bytes;
-	layout.n_field = n;
-	layout.field = pointers;
-	return hs_drain_put(drain, HS_FRAME_METADATA, entry, &record);
+	return put_raw(drain, entry, HEAPSHOT__RECORD__BODY_TYPE_LAYOUT, hs_layout_bytes(&layout),
+		       hs_layout_encode, &layout);
 }
 
 int hs_drain_layout(struct hs_draining *drain, struct hs_log_entry *entry)
@@ -102,7 +108,7 @@ int hs_drain_layout(struct hs_draining *drain, struct hs_log_entry *entry)
 	struct hs_types *types = &hs_recorder.types;
 	const uint32_t id = hs_types_intern(types, layout->klass);
 	struct hs_type *type = hs_types_get(types, id);
-	Heapshot__Field fields[FIELDS_AT_ONCE];
+	struct hs_field_record fields[FIELDS_AT_ONCE];
 	struct hs_field_entry *field;
 	char *at = (char *)(layout + 1);
 	uint32_t i, n = 0;
@@ -113,11 +119,10 @@ int hs_drain_layout(struct hs_draining *drain, struct hs_log_entry *entry)
 	if (!layout->n_fields)
 		return put_fields(drain, entry, id, layout->instance_bytes, NULL, 0);
 	for (i = 0; i < layout->n_fields; i++) {
-		Heapshot__Field *out = &fields[n++];
+		struct hs_field_record *out = &fields[n++];
 		field = (struct hs_field_entry *)(void *)at;
 		at += (sizeof *field + field->name_bytes + 1 + 7) & ~(size_t)7;
-		heapshot__field__init(out);
-		out->name = field->name;
+		out->name = (struct hs_chars){field->name, field->name_bytes};
 		out->offset = field->offset;
 		out->is_static = field->is_static;
 		out->is_thread_static = field->is_thread_static;
@@ -145,10 +150,8 @@ int hs_drain_vtable(struct hs_draining *drain, struct hs_log_entry *entry)
 {
 	struct hs_vtable_entry *vtable = hs_log_payload(entry);
 	struct hs_types *types = &hs_recorder.types;
-	Heapshot__StaticStorage storage = HEAPSHOT__STATIC_STORAGE__INIT;
+	struct hs_storage_record storage = {0};
 	bool is_new;
-	int error;
-	HS_RECORD(record, storage, STATIC_STORAGE);
 
 	storage.type = hs_types_intern(types, vtable->klass);
 	storage.domain = hs_types_domain(types, vtable->domain, &is_new);
@@ -156,8 +159,9 @@ int hs_drain_vtable(struct hs_draining *drain, struct hs_log_entry *entry)
 	if (!storage.type || !hs_ptr_map_set(&types->vtables, vtable->vtable, storage.type) ||
 	    !hs_ptr_map_set(&types->vtable_domains, vtable->vtable, storage.domain))
 		return -ENOMEM;
-	error = storage.address ? hs_drain_put(drain, HS_FRAME_METADATA, entry, &record) : 0;
-	return error;
+	return storage.address ? put_raw(drain, entry, HEAPSHOT__RECORD__BODY_STATIC_STORAGE,
+					 hs_storage_bytes(&storage), hs_storage_encode, &storage)
+			       : 0;
 }
 
 int hs_drain_image(struct hs_draining *drain, struct hs_log_entry *entry)

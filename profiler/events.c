@@ -14,6 +14,7 @@
 #include "profiler/events.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
+#include "profiler/seen.h"
 #include "profiler/text.h"
 #include "profiler/threads.h"
 
@@ -26,9 +27,9 @@ extern void *mono_thread_info_current_unchecked(void) __attribute__((weak));
 
 static void push_image(MonoImage *image, bool is_unloaded)
 {
-	struct hs_text name = hs_text_copy(mono_image_get_name(image), SHORT_TEXT);
-	struct hs_text file = hs_text_copy(mono_image_get_filename(image), SHORT_TEXT);
-	struct hs_text mvid = hs_text_copy(mono_image_get_guid(image), SHORT_TEXT);
+	struct hs_text name = hs_text_of(mono_image_get_name(image), SHORT_TEXT);
+	struct hs_text file = hs_text_of(mono_image_get_filename(image), SHORT_TEXT);
+	struct hs_text mvid = hs_text_of(mono_image_get_guid(image), SHORT_TEXT);
 	struct hs_image_entry *out;
 	struct hs_log_entry *entry =
 		hs_push_begin(HS_ENTRY_IMAGE,
@@ -47,9 +48,9 @@ static void push_image(MonoImage *image, bool is_unloaded)
 		hs_text_append(text, mvid.text, mvid.bytes);
 		hs_push_end(entry);
 	}
-	free(name.text);
-	free(file.text);
-	free(mvid.text);
+	hs_text_free(&name);
+	hs_text_free(&file);
+	hs_text_free(&mvid);
 }
 
 static void image_loaded(MonoProfiler *profiler, MonoImage *image)
@@ -57,6 +58,14 @@ static void image_loaded(MonoProfiler *profiler, MonoImage *image)
 	(void)profiler;
 	if (hs_is_recording())
 		push_image(image, false);
+}
+
+/* Addresses of its types, and of those made of them, are free from here on. */
+static void image_unloading(MonoProfiler *profiler, MonoImage *image)
+{
+	(void)profiler;
+	(void)image;
+	hs_seen_expect_others();
 }
 
 static void image_unloaded(MonoProfiler *profiler, MonoImage *image)
@@ -68,7 +77,7 @@ static void image_unloaded(MonoProfiler *profiler, MonoImage *image)
 
 static void push_domain(MonoDomain *domain, const char *name, bool is_unloaded)
 {
-	struct hs_text text = hs_text_copy(name, SHORT_TEXT);
+	struct hs_text text = hs_text_of(name, SHORT_TEXT);
 	struct hs_domain_entry *out;
 	struct hs_log_entry *entry =
 		hs_push_begin(HS_ENTRY_DOMAIN, sizeof *out + text.bytes + 1, DEFINITIONS);
@@ -81,7 +90,7 @@ static void push_domain(MonoDomain *domain, const char *name, bool is_unloaded)
 		hs_text_append(out->text, text.text, text.bytes);
 		hs_push_end(entry);
 	}
-	free(text.text);
+	hs_text_free(&text);
 }
 
 static void domain_loaded(MonoProfiler *profiler, MonoDomain *domain)
@@ -100,6 +109,7 @@ static void domain_unloading(MonoProfiler *profiler, MonoDomain *domain)
 {
 	(void)profiler;
 	(void)domain;
+	hs_seen_expect_others();
 	if (hs_is_recording())
 		hs_late_name_last();
 }
@@ -112,7 +122,7 @@ static void domain_unloaded(MonoProfiler *profiler, MonoDomain *domain)
 
 static void push_thread(uintptr_t id, Heapshot__ThreadState state, const char *name)
 {
-	struct hs_text text = hs_text_copy(name, SHORT_TEXT);
+	struct hs_text text = hs_text_of(name, SHORT_TEXT);
 	struct hs_thread_entry *out;
 	struct hs_log_entry *entry =
 		hs_push_begin(HS_ENTRY_THREAD, sizeof *out + text.bytes + 1, DEFINITIONS);
@@ -125,7 +135,7 @@ static void push_thread(uintptr_t id, Heapshot__ThreadState state, const char *n
 		hs_text_append(out->text, text.text, text.bytes);
 		hs_push_end(entry);
 	}
-	free(text.text);
+	hs_text_free(&text);
 }
 
 static void thread_started(MonoProfiler *profiler, uintptr_t id)
@@ -281,7 +291,7 @@ static void root_unregistered(MonoProfiler *profiler, const mono_byte *start)
 
 void hs_events_marker(const char *label)
 {
-	struct hs_text text = hs_text_copy(label, SHORT_TEXT);
+	struct hs_text text = hs_text_of(label, SHORT_TEXT);
 	struct hs_marker_entry *out;
 	struct hs_log_entry *entry =
 		hs_push_begin(HS_ENTRY_MARKER, sizeof *out + text.bytes + 1, EVENTS);
@@ -292,7 +302,7 @@ void hs_events_marker(const char *label)
 		hs_text_append(out->text, text.text, text.bytes);
 		hs_push_end(entry);
 	}
-	free(text.text);
+	hs_text_free(&text);
 }
 
 static void tell_assembly(void *assembly, void *unused)
@@ -319,6 +329,7 @@ void hs_events_install(MonoProfilerHandle handle)
 	const uint32_t chunks = HS_EVENTS_JIT | HS_EVENTS_METHODS;
 
 	mono_profiler_set_image_loaded_callback(handle, image_loaded);
+	mono_profiler_set_image_unloading_callback(handle, image_unloading);
 	mono_profiler_set_image_unloaded_callback(handle, image_unloaded);
 	mono_profiler_set_domain_loaded_callback(handle, domain_loaded);
 	mono_profiler_set_domain_name_callback(handle, domain_named);

@@ -19,14 +19,15 @@
 #include "profiler/ring.h"
 #include "profiler/text.h"
 
-/* The arguments of the process, joined by blanks. */
-static struct hs_text command_line(void)
+#define COMMAND_LINE_MAX 4096
+
+/* The arguments of the process, joined by blanks, in RAW. */
+static struct hs_text command_line(char *raw)
 {
-	char raw[4096];
 	ssize_t n, i;
 	int fd = open("/proc/self/cmdline", O_RDONLY | O_CLOEXEC);
 
-	n = fd < 0 ? 0 : read(fd, raw, sizeof raw - 1);
+	n = fd < 0 ? 0 : read(fd, raw, COMMAND_LINE_MAX - 1);
 	if (fd >= 0)
 		close(fd);
 	if (n < 0)
@@ -35,7 +36,7 @@ static struct hs_text command_line(void)
 		if (!raw[i])
 			raw[i] = ' ';
 	raw[n] = 0;
-	return hs_text_copy(raw, HS_NAME_MAX);
+	return hs_text_of(raw, HS_NAME_MAX);
 }
 
 static uint64_t wall_ns(void)
@@ -50,8 +51,9 @@ int hs_header_put(void)
 {
 	Heapshot__FileHeader header = HEAPSHOT__FILE_HEADER__INIT;
 	Heapshot__Record record = HEAPSHOT__RECORD__INIT;
-	struct hs_text command = command_line(), options;
 	char text[HS_OPTIONS_VALUE_MAX * 2], runtime[256], system[sizeof(struct utsname)];
+	char raw[COMMAND_LINE_MAX];
+	struct hs_text command = command_line(raw), options;
 	char *build = mono_get_runtime_build_info();
 	struct utsname machine;
 	int error;
@@ -61,7 +63,7 @@ int hs_header_put(void)
 	memset(&machine, 0, sizeof machine);
 	uname(&machine);
 	hs_options_format(&hs_recorder.options, text, sizeof text);
-	options = hs_text_copy(text, HS_NAME_MAX);
+	options = hs_text_of(text, HS_NAME_MAX);
 	snprintf(runtime, sizeof runtime, "Mono %s", build ? build : "");
 	mono_free(build);
 	snprintf(system, sizeof system, "%s %s", machine.sysname, machine.release);
@@ -74,14 +76,14 @@ int hs_header_put(void)
 	header.word_bytes = sizeof(void *);
 	header.pid = (uint64_t)hs_recorder.pid;
 	header.wall_start_unix_ns = wall_ns() - (hs_monotonic_ns() - hs_recorder.start_ns);
-	header.options = options.text ? options.text : text;
+	header.options = options.text ? (char *)(uintptr_t)options.text : text;
 	header.host_name = machine.nodename;
 	if (command.text)
-		header.command_line = command.text;
+		header.command_line = (char *)(uintptr_t)command.text;
 	header.late_start = hs_recorder.is_late;
 	error = hs_record_put(HS_FRAME_METADATA, 0, &record, 0);
-	free(command.text);
-	free(options.text);
+	hs_text_free(&command);
+	hs_text_free(&options);
 	/* At once, so that the file is a recording from its first moment. */
 	hs_ring_flush();
 	return error ? error : hs_stream_flush(hs_recorder.stream, HS_FRAME_METADATA, 0);

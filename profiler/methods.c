@@ -130,11 +130,15 @@ static struct hs_text signature_of(MonoMethod *method)
 		if (joined) {
 			strcpy(joined, result);
 			strcat(strcat(strcat(joined, " ("), parameters), ")");
-			text = hs_text_copy(joined, SIGNATURE_MAX);
+			text = hs_text_of(joined, SIGNATURE_MAX);
 		}
-		free(joined);
+		/* It may be the text. */
+		if (text.owned || !joined)
+			free(joined);
+		else
+			text.owned = joined;
 	} else {
-		text = hs_text_copy("", 1);
+		text = hs_text_of("", 1);
 	}
 	mono_free(result);
 	mono_free(parameters);
@@ -188,21 +192,19 @@ static void push_texts(struct hs_method_entry *what, MonoMethod *method, MonoMet
 	char *full = mono_method_full_name(method, 0), *wrapper, *own;
 	char *full_shared = shared ? mono_method_full_name(shared, 0) : NULL;
 	struct hs_text name, kind, signature = signature_of(method),
-				   other = hs_text_copy(full_shared, SHORT_TEXT), image_name;
+				   other = hs_text_of(full_shared, SHORT_TEXT), image_name;
 	MonoImage *image = mono_class_get_image(mono_method_get_class(method));
 	struct hs_log_entry *entry = NULL;
 	struct hs_method_entry *out;
 	char *text;
 
 	own = split_wrapper(full, &wrapper);
-	name = hs_text_copy(own, HS_NAME_MAX);
-	kind = hs_text_copy(wrapper, SHORT_TEXT);
+	name = hs_text_of(own, HS_NAME_MAX);
+	kind = hs_text_of(wrapper, SHORT_TEXT);
 	/* A DynamicMethod is a wrapper to the runtime, in an image that happens to be at hand. */
 	what->is_dynamic = strcmp(wrapper, "dynamic-method") == 0;
 	what->image = what->is_dynamic ? 0 : (uintptr_t)image;
-	image_name = hs_text_copy(what->image ? mono_image_get_name(image) : "", SHORT_TEXT);
-	mono_free(full);
-	mono_free(full_shared);
+	image_name = hs_text_of(what->image ? mono_image_get_name(image) : "", SHORT_TEXT);
 	what->whole_bytes = name.whole_bytes;
 	what->whole_hash = name.whole_hash;
 	what->name_bytes = (uint32_t)name.bytes;
@@ -227,11 +229,13 @@ static void push_texts(struct hs_method_entry *what, MonoMethod *method, MonoMet
 		hs_text_append(text, image_name.text, image_name.bytes);
 		hs_push_end(entry);
 	}
-	free(name.text);
-	free(kind.text);
-	free(signature.text);
-	free(other.text);
-	free(image_name.text);
+	hs_text_free(&name);
+	hs_text_free(&kind);
+	hs_text_free(&signature);
+	hs_text_free(&other);
+	hs_text_free(&image_name);
+	mono_free(full);
+	mono_free(full_shared);
 }
 
 static void push_bodies(const struct hs_method_entry *what, MonoMethod *method)

@@ -41,7 +41,7 @@ bool hs_ptr_map_reserve(struct hs_ptr_map *map, size_t n)
 	}
 	if (map->slots && capacity == map->mask + 1)
 		return true;
-	larger.slots = hs_map(capacity * sizeof *larger.slots);
+	larger.slots = hs_map_present(capacity * sizeof *larger.slots);
 	if (!larger.slots)
 		return false;
 	larger.mask = capacity - 1;

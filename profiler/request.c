@@ -78,12 +78,12 @@ void hs_request_post(enum hs_trigger trigger)
 
 static void set_label(struct hs_request *request, const char *label)
 {
-	struct hs_text text = hs_text_copy(label, HS_LABEL_MAX - 1);
+	struct hs_text text = hs_text_of(label, HS_LABEL_MAX - 1);
 
 	request->label[0] = 0;
 	if (text.text)
 		memcpy(request->label, text.text, text.bytes + 1);
-	free(text.text);
+	hs_text_free(&text);
 }
 
 static bool fill(struct hs_request *request, enum hs_trigger trigger, const char *label,

@@ -188,30 +188,32 @@ int hs_record_put(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *r
 }
 
 static int put_raw(struct hs_stream *stream, enum hs_frame_kind kind, uint64_t time_ns,
-		   uint32_t body_field, const uint8_t *body, size_t body_bytes,
-		   uint64_t deadline_ns)
+		   uint32_t body_field, size_t body_bytes, hs_record_encode *encode,
+		   const void *message, uint64_t deadline_ns)
 {
 	int error;
 	uint8_t *out = hs_stream_put_raw(stream, kind, time_ns, body_field, body_bytes, deadline_ns,
 					 &error);
 
 	if (out)
-		memcpy(out, body, body_bytes);
+		encode(out, message);
 	return error;
 }
 
 int hs_record_put_raw(enum hs_frame_kind kind, uint64_t time_ns, uint32_t body_field,
-		      const uint8_t *body, size_t body_bytes, uint64_t deadline_ns)
+		      size_t body_bytes, hs_record_encode *encode, const void *message,
+		      uint64_t deadline_ns)
 {
 	int error = 0;
 
 	if (!ring.is_on || kind != HS_FRAME_EVENTS)
-		error = put_raw(hs_recorder.stream, kind, time_ns, body_field, body, body_bytes,
-				deadline_ns);
+		error = put_raw(hs_recorder.stream, kind, time_ns, body_field, body_bytes, encode,
+				message, deadline_ns);
 	if (error || !ring.is_on)
 		return error;
-	return ring_result(kind, body_field,
-			   put_raw(ring.stream, kind, time_ns, body_field, body, body_bytes, 0));
+	return ring_result(
+		kind, body_field,
+		put_raw(ring.stream, kind, time_ns, body_field, body_bytes, encode, message, 0));
 }
 
 void hs_ring_flush(void)

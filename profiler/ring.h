@@ -37,9 +37,14 @@ const char *hs_ring_path(void);
 int hs_record_put(enum hs_frame_kind kind, uint64_t time_ns, Heapshot__Record *record,
 		  uint64_t deadline_ns);
 
-/* The same with the BODY_BYTES of field BODY_FIELD (no Loss) at BODY, written by hand. */
+/*
+ * The same with a body written by hand: ENCODE writes exactly BODY_BYTES bytes of
+ * field BODY_FIELD (no Loss), where it is told to, and returns the end.
+ */
+typedef uint8_t *hs_record_encode(uint8_t *out, const void *message);
 int hs_record_put_raw(enum hs_frame_kind kind, uint64_t time_ns, uint32_t body_field,
-		      const uint8_t *body, size_t body_bytes, uint64_t deadline_ns);
+		      size_t body_bytes, hs_record_encode *encode, const void *message,
+		      uint64_t deadline_ns);
 
 /* For the owner: brings what is buffered into the file. */
 void hs_ring_flush(void);

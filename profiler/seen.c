@@ -16,6 +16,7 @@
 #define REMOVED ((uintptr_t)1)
 
 static _Atomic uintptr_t slots[CAPACITY];
+static _Atomic bool is_any, are_others_expected;
 
 static size_t home(uintptr_t address)
 {
@@ -26,6 +27,8 @@ bool hs_seen_add(uintptr_t address)
 {
 	size_t at = home(address), i;
 
+	if (!atomic_load_explicit(&is_any, memory_order_relaxed))
+		atomic_store(&is_any, true);
 	for (i = 0; i < PROBES; i++, at = (at + 1) % CAPACITY) {
 		uintptr_t present = atomic_load(&slots[at]);
 		if (present == address)
@@ -43,6 +46,8 @@ void hs_seen_remove(uintptr_t address)
 {
 	size_t at = home(address), i;
 
+	if (!atomic_load(&are_others_expected))
+		return;
 	for (i = 0; i < PROBES; i++, at = (at + 1) % CAPACITY) {
 		uintptr_t present = atomic_load(&slots[at]);
 		if (present == 0)
@@ -54,10 +59,18 @@ void hs_seen_remove(uintptr_t address)
 	}
 }
 
+void hs_seen_expect_others(void)
+{
+	atomic_store(&are_others_expected, true);
+}
+
 void hs_seen_clear(void)
 {
 	size_t at;
 
+	/* A first recording need not touch it. */
+	if (!atomic_exchange(&is_any, false))
+		return;
 	for (at = 0; at < CAPACITY; at++)
 		atomic_store_explicit(&slots[at], 0, memory_order_relaxed);
 }

@@ -4,6 +4,7 @@
  */
 #include "config.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,21 +63,35 @@ static void cut(struct hs_text *text, size_t max)
 {
 	const size_t half = (max - 3) / 2;
 	size_t first = half, last = text->bytes - (max - 3 - half);
+	char *owned = text->owned;
 
 	text->whole_bytes = text->bytes;
-	text->whole_hash = hs_fnv1a(text->text, text->bytes);
-	while (first && (text->text[first] & 0xC0) == 0x80)
+	text->whole_hash = hs_fnv1a(owned, text->bytes);
+	while (first && (owned[first] & 0xC0) == 0x80)
 		first--;
-	while (last < text->bytes && (text->text[last] & 0xC0) == 0x80)
+	while (last < text->bytes && (owned[last] & 0xC0) == 0x80)
 		last++;
-	memcpy(text->text + first, ellipsis, 3);
-	memmove(text->text + first + 3, text->text + last, text->bytes - last + 1);
+	memcpy(owned + first, ellipsis, 3);
+	memmove(owned + first + 3, owned + last, text->bytes - last + 1);
 	text->bytes = first + 3 + (text->bytes - last);
 }
 
-struct hs_text hs_text_copy(const char *text, size_t max)
+static bool is_ascii(const char *text, size_t bytes)
 {
-	const unsigned char *at = (const unsigned char *)(text ? text : "");
+	uint64_t word, all = 0;
+
+	for (; bytes >= sizeof word; bytes -= sizeof word, text += sizeof word) {
+		memcpy(&word, text, sizeof word);
+		all |= word;
+	}
+	while (bytes--)
+		all |= (unsigned char)*text++;
+	return !(all & UINT64_C(0x8080808080808080));
+}
+
+static struct hs_text copy(const char *text, size_t bytes, size_t max)
+{
+	const unsigned char *at = (const unsigned char *)text;
 	struct hs_text copy = {0};
 	size_t n_bad = 0, n;
 	char *out;
@@ -85,8 +100,7 @@ struct hs_text hs_text_copy(const char *text, size_t max)
 		n = sequence(p);
 		n_bad += n == 0;
 	}
-	n = strlen((const char *)at);
-	copy.text = out = malloc(n + 2 * n_bad + 1);
+	copy.text = copy.owned = out = malloc(bytes + 2 * n_bad + 1);
 	if (!out)
 		return copy;
 	while (*at) {
@@ -102,10 +116,26 @@ struct hs_text hs_text_copy(const char *text, size_t max)
 		}
 	}
 	*out = 0;
-	copy.bytes = (size_t)(out - copy.text);
+	copy.bytes = (size_t)(out - copy.owned);
 	if (copy.bytes > max)
 		cut(&copy, max);
 	return copy;
+}
+
+struct hs_text hs_text_of(const char *text, size_t max)
+{
+	struct hs_text whole = {.text = text ? text : ""};
+
+	whole.bytes = strlen(whole.text);
+	/* Nearly all are names of a program's types and fields. */
+	if (whole.bytes <= max && is_ascii(whole.text, whole.bytes))
+		return whole;
+	return copy(whole.text, whole.bytes, max);
+}
+
+void hs_text_free(struct hs_text *text)
+{
+	free(text->owned);
 }
 
 char *hs_text_append(char *out, const char *text, size_t bytes)

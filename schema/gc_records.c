@@ -9,18 +9,32 @@
 enum { EVENT_PHASE = 1, EVENT_GENERATION, EVENT_IS_SERIAL };
 enum { RESIZE_HEAP_BYTES = 1 };
 
-size_t hs_gc_event_encode(uint8_t *out, const struct hs_gc_event *event)
+size_t hs_gc_event_bytes(const struct hs_gc_event *event)
 {
-	uint8_t *end = hs_put_uint(out, EVENT_PHASE, event->phase);
-
-	end = hs_put_uint(end, EVENT_GENERATION, event->generation);
-	end = hs_put_uint(end, EVENT_IS_SERIAL, event->is_serial);
-	return (size_t)(end - out);
+	return hs_uint_bytes(EVENT_PHASE, event->phase) +
+	       hs_uint_bytes(EVENT_GENERATION, event->generation) +
+	       hs_uint_bytes(EVENT_IS_SERIAL, event->is_serial);
 }
 
-size_t hs_gc_resize_encode(uint8_t *out, uint64_t heap_bytes)
+uint8_t *hs_gc_event_encode(uint8_t *out, const void *message)
 {
-	return (size_t)(hs_put_uint(out, RESIZE_HEAP_BYTES, heap_bytes) - out);
+	const struct hs_gc_event *event = message;
+
+	out = hs_put_uint(out, EVENT_PHASE, event->phase);
+	out = hs_put_uint(out, EVENT_GENERATION, event->generation);
+	return hs_put_uint(out, EVENT_IS_SERIAL, event->is_serial);
+}
+
+size_t hs_gc_resize_bytes(const struct hs_gc_resize *resize)
+{
+	return hs_uint_bytes(RESIZE_HEAP_BYTES, resize->heap_bytes);
+}
+
+uint8_t *hs_gc_resize_encode(uint8_t *out, const void *message)
+{
+	const struct hs_gc_resize *resize = message;
+
+	return hs_put_uint(out, RESIZE_HEAP_BYTES, resize->heap_bytes);
 }
 
 int hs_gc_event_decode(struct hs_slice in, struct hs_gc_event *event)
@@ -44,18 +58,18 @@ int hs_gc_event_decode(struct hs_slice in, struct hs_gc_event *event)
 	return found;
 }
 
-int hs_gc_resize_decode(struct hs_slice in, uint64_t *heap_bytes)
+int hs_gc_resize_decode(struct hs_slice in, struct hs_gc_resize *resize)
 {
 	struct hs_field field;
 	int found;
 
-	*heap_bytes = 0;
+	*resize = (struct hs_gc_resize){0};
 	while ((found = hs_field_next(&in, &field)) > 0) {
 		if (field.number > RESIZE_HEAP_BYTES)
 			continue;
 		if (field.wire != HS_WIRE_VARINT)
 			return -1;
-		*heap_bytes = field.value;
+		resize->heap_bytes = field.value;
 	}
 	return found;
 }

@@ -18,15 +18,18 @@ struct hs_gc_event {
 	bool is_serial;
 };
 
-/* Longest of either: a key of one byte before each number. */
-#define HS_GC_RECORD_MAX 16
+struct hs_gc_resize {
+	uint64_t heap_bytes;
+};
 
-/* Write the message at OUT, which has room for HS_GC_RECORD_MAX bytes; return its length. */
-size_t hs_gc_event_encode(uint8_t *out, const struct hs_gc_event *event);
-size_t hs_gc_resize_encode(uint8_t *out, uint64_t heap_bytes);
+/* Length of the message, and the message; MESSAGE is the struct, returned is the end. */
+size_t hs_gc_event_bytes(const struct hs_gc_event *event);
+uint8_t *hs_gc_event_encode(uint8_t *out, const void *message);
+size_t hs_gc_resize_bytes(const struct hs_gc_resize *resize);
+uint8_t *hs_gc_resize_encode(uint8_t *out, const void *message);
 
 /* Read the message; 0, or -1 when it is none.  Unknown fields are passed over. */
 int hs_gc_event_decode(struct hs_slice in, struct hs_gc_event *event);
-int hs_gc_resize_decode(struct hs_slice in, uint64_t *heap_bytes);
+int hs_gc_resize_decode(struct hs_slice in, struct hs_gc_resize *resize);
 
 #endif

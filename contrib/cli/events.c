@@ -129,13 +129,17 @@ static enum heapshot_read_result take_record(struct timeline *line,
 		take_gc(line, &event, record->time_ns);
 		break;
 	}
-	case HEAPSHOT__RECORD__BODY_GC_RESIZE:
-		if (hs_gc_resize_decode(body, &line->heap_bytes) != 0)
+	case HEAPSHOT__RECORD__BODY_GC_RESIZE: {
+		struct hs_gc_resize resize;
+
+		if (hs_gc_resize_decode(body, &resize) != 0)
 			return HEAPSHOT_READ_DAMAGED;
 		line->n_resizes++;
+		line->heap_bytes = resize.heap_bytes;
 		if (line->heap_bytes > line->max_heap_bytes)
 			line->max_heap_bytes = line->heap_bytes;
 		break;
+	}
 	case HEAPSHOT__RECORD__BODY_LOSS: {
 		Heapshot__Loss *loss =
 			heapshot__loss__unpack(NULL, record->body_bytes, record->body);

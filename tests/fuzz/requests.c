@@ -46,10 +46,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		FUZZ_CHECK(command >= HS_COMMAND_UNKNOWN && command <= HS_COMMAND_STATUS);
 		FUZZ_CHECK(!*label || command == HS_COMMAND_TAKE || command == HS_COMMAND_STATS ||
 			   command == HS_COMMAND_FLUSH);
-		copy = hs_text_copy(label, HS_LABEL_MAX - 1);
+		copy = hs_text_of(label, HS_LABEL_MAX - 1);
 		FUZZ_CHECK(copy.text && copy.bytes < HS_LABEL_MAX &&
 			   strlen(copy.text) == copy.bytes);
-		free(copy.text);
+		hs_text_free(&copy);
 	}
 	free(line);
 	return 0;

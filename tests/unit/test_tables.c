@@ -518,6 +518,14 @@ Test(tables, seen)
 	uintptr_t i;
 
 	hs_seen_clear();
+	/* Nothing comes in the place of what is there, until it is said. */
+	cr_assert(hs_seen_add(48));
+	hs_seen_remove(48);
+	cr_assert(!hs_seen_add(48));
+	hs_seen_expect_others();
+	hs_seen_remove(48);
+	cr_assert(hs_seen_add(48));
+	hs_seen_clear();
 	for (int round = 0; round < 3; round++) {
 		for (i = 1; i <= N; i++)
 			cr_assert(hs_seen_add(i * 48), "round %d, %zu", round, (size_t)i);

@@ -59,11 +59,11 @@ Test(text, validity)
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct hs_text text = hs_text_copy(cases[i].text, 64);
+		struct hs_text text = hs_text_of(cases[i].text, 64);
 		cr_assert_str_eq(text.text, cases[i].expected, "case %zu", i);
 		cr_assert_eq(text.bytes, strlen(text.text));
 		cr_assert(text.whole_bytes == 0 && text.whole_hash == 0);
-		free(text.text);
+		hs_text_free(&text);
 	}
 }
 
@@ -126,11 +126,11 @@ Test(text, cut_in_the_middle)
 			bytes += strlen(character);
 		}
 		whole[bytes] = 0;
-		text = hs_text_copy(whole, max);
+		text = hs_text_of(whole, max);
 		if (bytes <= max) {
 			cr_assert_str_eq(text.text, whole);
 			cr_assert(text.bytes == bytes && text.whole_bytes == 0);
-			free(text.text);
+			hs_text_free(&text);
 			continue;
 		}
 		expected_bytes = expected_cut(whole, bytes, max, expected);
@@ -141,10 +141,10 @@ Test(text, cut_in_the_middle)
 		cr_assert_eq(text.whole_bytes, bytes);
 		cr_assert_eq(text.whole_hash, fnv1a(whole, bytes));
 		/* Still valid: another pass finds nothing to replace. */
-		again = hs_text_copy(text.text, max);
+		again = hs_text_of(text.text, max);
 		cr_assert_str_eq(again.text, text.text);
-		free(again.text);
-		free(text.text);
+		hs_text_free(&again);
+		hs_text_free(&text);
 	}
 }
 
@@ -157,16 +157,16 @@ Test(text, bad_bytes_are_replaced_before_the_cut)
 	memset(raw, '\xff', 200);
 	for (size_t i = 0; i < 200; i++)
 		memcpy(whole + 3 * i, BAD, 3);
-	text = hs_text_copy(raw, 100);
+	text = hs_text_of(raw, 100);
 	cr_assert_eq(text.whole_bytes, 600);
 	cr_assert_eq(text.whole_hash, fnv1a(whole, 600));
 	cr_assert_leq(text.bytes, 100);
 	cr_assert_eq(strncmp(text.text, BAD, 3), 0);
 	cr_assert_str_eq(text.text + text.bytes - 3, BAD);
-	free(text.text);
-	text = hs_text_copy(raw, 600);
+	hs_text_free(&text);
+	text = hs_text_of(raw, 600);
 	cr_assert_str_eq(text.text, whole);
-	free(text.text);
+	hs_text_free(&text);
 }
 
 Test(text, the_longest_of_the_format)
@@ -175,13 +175,13 @@ Test(text, the_longest_of_the_format)
 	struct hs_text text;
 
 	memset(whole, 'n', 65536);
-	text = hs_text_copy(whole, 65536);
+	text = hs_text_of(whole, 65536);
 	cr_assert(text.bytes == 65536 && text.whole_bytes == 0);
-	free(text.text);
+	hs_text_free(&text);
 	memset(whole, 'n', sizeof whole - 1);
-	text = hs_text_copy(whole, 65536);
+	text = hs_text_of(whole, 65536);
 	cr_assert_eq(text.bytes, 65536);
 	cr_assert_eq(text.whole_bytes, sizeof whole - 1);
 	cr_assert_eq(memcmp(text.text + (65536 - 3) / 2, "\xe2\x80\xa6n", 4), 0);
-	free(text.text);
+	hs_text_free(&text);
 }
