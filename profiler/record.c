@@ -13,7 +13,7 @@
 /* How long a thread sleeps whose descriptor for waking it was closed by the program. */
 #define BLIND_WAIT_MS 20
 
-struct hs_recorder hs_recorder;
+struct hs_recorder hs_recorder __attribute__((aligned(64)));
 _Atomic int hs_n_inside;
 
 bool hs_is_event(int fd)

@@ -73,10 +73,15 @@ struct hs_root {
 };
 
 struct hs_recorder {
-	struct hs_options options;
+	/* What each collection looks at, with a cold cache, is together. */
 	_Atomic int state; /* enum hs_state */
 	_Atomic int phase; /* enum hs_phase */
-	pid_t pid;         /* a forked child of the host has another one, and writes nothing */
+	_Atomic int is_limit_reached;
+	_Atomic uintptr_t
+		stopped_by; /* pthread_self() of the collecting thread while the world is stopped */
+
+	struct hs_options options;
+	pid_t pid; /* a forked child of the host has another one, and writes nothing */
 	uint32_t id;
 	uint64_t start_ns;
 	bool is_late;                      /* started after the runtime was up */
@@ -103,18 +108,16 @@ struct hs_recorder {
 	int error;              /* first failure of the output, said once */
 
 	/* Collecting thread's. */
-	_Atomic uintptr_t stopped_by; /* pthread_self() of it while the world is stopped */
-	struct hs_area roots;         /* struct hs_root */
-	struct hs_area saved;         /* struct hs_saved_word */
+	struct hs_area roots; /* struct hs_root */
+	struct hs_area saved; /* struct hs_saved_word */
 	uint64_t n_roots_lost;
 
 	_Atomic uint64_t n_snapshots;     /* complete ones */
 	_Atomic uint64_t n_writer_rounds; /* the writer brought all to the output so often */
 	_Atomic uint64_t n_dropped;       /* asked for, not finished */
 	uint32_t last_snapshot;           /* id given last */
-	_Atomic int is_limit_reached;
-	_Atomic int is_closing; /* END_REASON + 1 once somebody asked for the end */
-	_Atomic int is_closed;  /* the writer has ended */
+	_Atomic int is_closing;           /* END_REASON + 1 once somebody asked for the end */
+	_Atomic int is_closed;            /* the writer has ended */
 	_Atomic int is_control_closed;
 
 	pthread_t writer, control;

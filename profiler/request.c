@@ -18,8 +18,9 @@ enum { FREE, FILLING, PENDING, TAKEN, DONE, LEFT };
 #define N_SLOTS   (HS_N_UNATTENDED + N_WAITERS)
 
 static struct hs_request slots[N_SLOTS];
-/* Beside the slots: each collection looks at all of them, with a cold cache. */
-static _Atomic int states[N_SLOTS];
+/* Beside the slots, in one line: each collection looks at all of them, with a cold cache. */
+typedef unsigned char state;
+static _Atomic state states[N_SLOTS] __attribute__((aligned(32)));
 
 static const char *const names[HS_N_TRIGGERS] = {
 	[HS_TRIGGER_SHUTDOWN] = "shutdown",
@@ -40,12 +41,12 @@ const char *hs_trigger_name(enum hs_trigger trigger)
 	return names[trigger];
 }
 
-static _Atomic int *state_of(const struct hs_request *request)
+static _Atomic state *state_of(const struct hs_request *request)
 {
 	return &states[request - slots];
 }
 
-static bool change(struct hs_request *request, int from, int to)
+static bool change(struct hs_request *request, state from, state to)
 {
 	return atomic_compare_exchange_strong(state_of(request), &from, to);
 }

@@ -64,7 +64,7 @@ def arguments(words):
     options.pairs = options.pairs or (1 if quick else 21)
     options.mcs_bytes, options.mcs_gcs = ((256 << 10), 5) if quick else ((15 << 20), 100)
     options.idle_bytes = (64 << 10) if quick else (1 << 20)
-    options.churn = 1000000 if quick else 60000000
+    options.churn = 1000000 if quick else 90000000
     options.memory_heaps = [10000] if quick else [10000, 1000000]
     return options
 

@@ -175,11 +175,13 @@ def idle(bench):
 
 def churned(bench, objects):
     """A program with much garbage: collections, ns in callbacks of ours for them, ns on our threads."""
-    outcome = run(bench, [probe("empty"), probe("heapshot"), bench.heapshot("/dev/null", "snapshot=none"),
+    # Counters are sampled by the clock, not by collections.
+    outcome = run(bench, [probe("empty"), probe("heapshot"),
+                          bench.heapshot("/dev/null", "snapshot=none", "events=gc+types+jit+threads"),
                           probe("front")], heap_program(bench, "churn", objects), events=True, walks=False)
     collections = next(line["n"] for line in outcome.lines
                        if line.get("probe") == "heapshot" and line.get("event") == "gc pre_start_world")
-    _, callbacks_ns, _ = figures.event_cost_ns(outcome.lines, "heapshot", "gc ")
+    callbacks_ns = sum(figures.event_cost_ns(outcome.lines, "heapshot", kind)[1] for kind in ("gc ", "gc_resize"))
     own = next(one for one in outcome.end["probes"] if one["name"] == "heapshot")
     return outcome, collections, callbacks_ns, own["threads_cpu_ns"]
 
@@ -188,8 +190,9 @@ def gc(bench):
     """What the stream of events costs in one collection."""
     values, notes = [], []
     for _ in range(bench.options.rounds):
-        # The start costs our threads something too: what many collections take beyond few.
-        _, few, _, few_ns = churned(bench, bench.options.churn // 10)
+        # What many collections take beyond few: the start costs our threads something too.  Their first rounds,
+        # a quarter of a second after it, must be in both, so few are not too few.
+        _, few, _, few_ns = churned(bench, bench.options.churn // 3)
         outcome, many, callbacks_ns, many_ns = churned(bench, bench.options.churn)
         threads_ns = max(0, many_ns - few_ns) / (many - few)
         values.append((callbacks_ns / many + threads_ns) / 1e3)
