@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2034
-# Sourced by contrib/quickstart and contrib/check: what they need on Debian, and
-# how it gets there.
+# Sourced by the scripts of contrib/: what they need on Debian, and how it gets
+# there.
 
 # To build heapshot and to run a C# program under it.
 build_packages=(
@@ -53,6 +53,18 @@ install_missing() {
 		return 1
 	fi
 	rm -f "$log"
+}
+
+# The files that belong to the tree, not what builds left in it; each ends in NUL.
+list_files() {
+	{ [ -e .git ] && git ls-files -z --cached --others --exclude-standard 2>/dev/null; } ||
+		find . \( -path ./build -o -path ./.git \) -prune -o -type f -print0
+}
+
+# Copies them into a folder; m4 is empty and must be there.
+copy_tree() {
+	list_files | tar -c --null --files-from=- --ignore-failed-read 2>/dev/null | tar -x -C "$1" &&
+		mkdir -p "$1/m4"
 }
 
 is_configure_new() {
