@@ -56,6 +56,7 @@ enum cli_status {
 #define CLI_EXCLUDE   CLI_BIT(27)
 #define CLI_ALL_NAMES CLI_BIT(28)
 #define CLI_HOLDERS   CLI_BIT(29)
+#define CLI_FORMAT    CLI_BIT(30)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -96,7 +97,8 @@ struct cli_arguments {
 	uint64_t limit, address, share, all;
 	bool with_holders;
 	size_t memory_bytes;
-	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options;
+	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options,
+		*format;
 	struct cli_texts fail_if;
 	const char *type, *part, *exclude;
 	int n_operands;
@@ -134,6 +136,7 @@ int cli_extract(const struct cli_command *command, int argc, char **argv);
 int cli_anonymize(const struct cli_command *command, int argc, char **argv);
 int cli_recompress(const struct cli_command *command, int argc, char **argv);
 int cli_diff(const struct cli_command *command, int argc, char **argv);
+int cli_export(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
 
 /*

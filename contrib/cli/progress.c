@@ -22,17 +22,26 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-static void show(void *user_data, uint64_t done_bytes, uint64_t all_bytes)
+static void show(const char *verb, uint64_t done, uint64_t all)
 {
 	uint64_t now = now_ns();
 
-	(void)user_data;
-	if (now < next_ns || all_bytes == 0)
+	if (now < next_ns || all == 0)
 		return;
 	next_ns = now + EVERY_NS;
 	is_shown = true;
-	fprintf(stderr, "\rreading %3u %%",
-		(unsigned)(100.0 * (double)done_bytes / (double)all_bytes));
+	fprintf(stderr, "\r%s %3u %%", verb, (unsigned)(100.0 * (double)done / (double)all));
+}
+
+static void show_reading(void *user_data, uint64_t done_bytes, uint64_t all_bytes)
+{
+	(void)user_data;
+	show("reading", done_bytes, all_bytes);
+}
+
+static void show_writing(uint64_t done, uint64_t all)
+{
+	show("writing", done < all ? done : all, all);
 }
 
 void progress_start(struct heapshot_reader *reader)
@@ -40,7 +49,15 @@ void progress_start(struct heapshot_reader *reader)
 	if (!isatty(STDERR_FILENO))
 		return;
 	next_ns = now_ns() + FIRST_NS;
-	heapshot_reader_set_progress(reader, show, NULL);
+	heapshot_reader_set_progress(reader, show_reading, NULL);
+}
+
+progress_function *progress_writing(void)
+{
+	if (!isatty(STDERR_FILENO))
+		return NULL;
+	next_ns = now_ns() + FIRST_NS;
+	return show_writing;
 }
 
 void progress_stop(void)

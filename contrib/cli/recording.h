@@ -62,6 +62,9 @@ const char *recording_type_name(const struct recording *recording, uint32_t type
 
 /* For heapshot_reader_set_progress: a line on stderr while it is a terminal. */
 void progress_start(struct heapshot_reader *reader);
+/* The same for what is written; NULL where there is no terminal. */
+typedef void progress_function(uint64_t done, uint64_t all);
+progress_function *progress_writing(void);
 void progress_stop(void);
 
 #endif

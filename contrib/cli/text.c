@@ -8,38 +8,11 @@
 
 #include "contrib/cli/cli.h"
 #include "contrib/cli/text.h"
+#include "contrib/reader/utf8.h"
 
 int32_t text_next(const char **text)
 {
-	const unsigned char *p = (const unsigned char *)*text;
-	int32_t point;
-	int more, i;
-
-	*text += 1;
-	if (p[0] < 0x80)
-		return p[0];
-	if (p[0] >= 0xC2 && p[0] <= 0xDF) {
-		more = 1;
-		point = p[0] & 0x1F;
-	} else if (p[0] >= 0xE0 && p[0] <= 0xEF) {
-		more = 2;
-		point = p[0] & 0x0F;
-	} else if (p[0] >= 0xF0 && p[0] <= 0xF4) {
-		more = 3;
-		point = p[0] & 0x07;
-	} else {
-		return -1;
-	}
-	for (i = 1; i <= more; i++) {
-		if ((p[i] & 0xC0) != 0x80)
-			return -1;
-		point = point << 6 | (p[i] & 0x3F);
-	}
-	if ((more == 2 && (point < 0x800 || (point >= 0xD800 && point <= 0xDFFF))) ||
-	    (more == 3 && (point < 0x10000 || point > 0x10FFFF)))
-		return -1;
-	*text += more;
-	return point;
+	return hs_utf8_next(text);
 }
 
 bool text_is_unsafe(int32_t point)

@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "list top retained dominators roots events jit dump verify extract recompress anonymize doctor record take help".split():
+    for command in "list top retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -91,6 +91,8 @@ def usage_is_2_in_one_line():
                       ["take", "0"], ["take", "1", "--label", "a\nb"],
                       ["take", "1", "--label", "x" * 1001], ["record"], ["record", "--"],
                       ["record", "-o"], ["record", "-x", "--", "true"],
+                      ["export", good], ["export", good, "-o", "x"], ["export", good, "--format=sqlite"],
+                      ["export", good, "--format=nonsense", "-o", "x"],
                       ["record", "-o", "|cat", "--", "true"], ["help", "nonsense"]):
         result = run(*arguments, status=USAGE)
         assert result.out == ""

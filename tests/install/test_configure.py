@@ -113,6 +113,19 @@ def without_command(directory):
     assert os.path.exists(os.path.join(build, ".libs", "libmono-profiler-heapshot.so"))
 
 
+@test("--without-sqlite builds, and the format is refused by name")
+def without_sqlite(directory):
+    long_only()
+    build = build_folder(directory)
+    result = configure(build, "--without-sqlite")
+    assert summary_of(result.stdout)["export to sqlite"] == "no", result.stdout[-1000:]
+    made = call(["make", "-j2", "heapshot"], build)
+    assert made.returncode == 0, made.stdout[-2000:]
+    shown = call(["./heapshot", "export", "--format=sqlite", "-o", directory + "/out", "/dev/null"], build)
+    assert shown.returncode == 2 and "no format 'sqlite' in this build" in shown.stdout, shown.stdout
+    assert "sqlite" not in call(["ldd", "heapshot"], build).stdout
+
+
 @test("a build in the tree, and one against --with-mono and --with-profilerdir")
 def in_tree(directory):
     long_only()
@@ -136,7 +149,8 @@ def summary(directory):
     assert result.returncode == 0, result.stdout[-1000:]
     said = summary_of(result.stdout)
     assert set(said) == {"Mono headers", "profiler modules in", "heapshot command", "man pages (scdoc)", "unit tests",
-                         "tests on real Mono", "sanitizers, coverage", "fuzzing"}, said
+                         "tests on real Mono", "sanitizers, coverage", "fuzzing", "export to sqlite"}, said
+    assert said["export to sqlite"] == "no", "without the command: " + said["export to sqlite"]
     assert said["Mono headers"].endswith("(profiler API 3, kinds in gc_roots: no)"), said
     assert said["profiler modules in"] == "/opt/mono/lib" and said["heapshot command"] == "no", said
     assert said["sanitizers, coverage"] == "no, yes" and said["fuzzing"] == "no", said

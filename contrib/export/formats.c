@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * The table of formats, and how a writer tells what went wrong.
+ */
+#include "config.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "contrib/export/export.h"
+
+#ifdef HAVE_SQLITE
+#define SQLITE export_write_sqlite, NULL
+#else
+#define SQLITE NULL, "libsqlite3 was not there when heapshot was built"
+#endif
+
+const struct export_format export_formats[] = {
+	{"sqlite", SQLITE, true, true, "a database for SQL queries"},
+	{NULL, NULL, NULL, false, false, NULL},
+};
+
+const struct export_format *export_find_format(const char *name)
+{
+	const struct export_format *format;
+
+	for (format = export_formats; format->name != NULL; format++)
+		if (strcmp(format->name, name) == 0)
+			return format;
+	return NULL;
+}
+
+enum export_result export_fail(struct export *export, enum export_result result, const char *format,
+			       ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(export->error, sizeof(export->error), format, arguments);
+	va_end(arguments);
+	return result;
+}
+
+enum export_result export_fail_memory(struct export *export)
+{
+	return export_fail(export, EXPORT_FAILED, "out of memory");
+}
