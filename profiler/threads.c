@@ -16,6 +16,8 @@
 /* So often a thread is asked for at once; after that, with a pause in between. */
 #define EAGER_TRIES 20u
 #define PAUSE_NS    (50 * 1000)
+/* Far more processor time than a thread takes on its way to sleep. */
+#define BUSY_NS (2 * HS_NS_PER_MS)
 /* A thread that so often in a row did not come to rest never does: it is not suspended at all. */
 #define RESTLESS_MAX 3
 
@@ -110,13 +112,32 @@ static bool is_running(int tid)
 	return state && text + got - state > 2 && state[2] == 'R';
 }
 
-/* Waits for the thread TID; false when the time was up before it slept. */
+/* Processor time of the thread TID, by the kernel's numbering of such clocks; 0: not known. */
+static uint64_t cpu_ns(int tid)
+{
+	struct timespec time;
+
+	if (clock_gettime((clockid_t)(~(unsigned)tid << 3 | 6), &time))
+		return 0;
+	return (uint64_t)time.tv_sec * HS_NS_PER_S + (uint64_t)time.tv_nsec;
+}
+
+/*
+ * Waits for the thread TID; false when the time was up before it slept.  One that
+ * lacks a processor is waited for longer than one that has it and goes on: that one
+ * is in native code, and is not suspended at all.
+ */
 static bool wait_for(int tid, uint64_t deadline)
 {
+	uint64_t since = 0;
 	unsigned tries;
 
 	for (tries = 0; is_running(tid); tries++) {
 		if (hs_monotonic_ns() >= deadline)
+			return false;
+		if (!tries)
+			since = cpu_ns(tid);
+		else if (cpu_ns(tid) - since > BUSY_NS)
 			return false;
 		if (tries < EAGER_TRIES)
 			sched_yield();
@@ -131,6 +152,7 @@ bool hs_threads_settle(uint64_t limit_ns)
 	const uint64_t deadline = hs_monotonic_ns() + limit_ns;
 	const int own = (int)gettid();
 	const size_t n = atomic_load(&n_used);
+	bool is_settled = true;
 
 	for (size_t i = 0; i < n; i++) {
 		struct hs_thread *thread = &threads[i];
@@ -138,11 +160,12 @@ bool hs_threads_settle(uint64_t limit_ns)
 
 		if (!tid || tid == own || atomic_load(&thread->n_restless) >= RESTLESS_MAX)
 			continue;
-		if (!wait_for(tid, deadline)) {
+		if (wait_for(tid, deadline)) {
+			atomic_store(&thread->n_restless, 0);
+		} else {
 			atomic_fetch_add(&thread->n_restless, 1);
-			return false;
+			is_settled = false;
 		}
-		atomic_store(&thread->n_restless, 0);
 	}
-	return true;
+	return is_settled;
 }

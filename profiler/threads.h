@@ -27,8 +27,8 @@ void hs_threads_remove(uintptr_t stack);
 /*
  * In the stopped world: waits, at most LIMIT_NS, until the threads sleep.  A thread
  * that suspends itself says so before it sleeps, and until then changes words of its
- * stack that the collector already scans.  False when one did not come to rest; it
- * is not waited for again when that happened some times in a row.
+ * stack that the collector already scans.  False when one did not come to rest,
+ * or computes on; it is not waited for again when that happened some times in a row.
  */
 bool hs_threads_settle(uint64_t limit_ns);
 

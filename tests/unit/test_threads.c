@@ -111,6 +111,21 @@ Test(threads, settle)
 	cr_assert(hs_threads_settle(MS));
 }
 
+/* Native code that computes while the world is stopped must not hold it: not for the whole limit. */
+Test(threads, settle_leaves_those_that_compute)
+{
+	struct worker workers[3];
+	size_t i;
+
+	for (i = 0; i < 3; i++)
+		start(&workers[i], (i + 1) << 16, false);
+	/* Without the rule on processor time this would never end. */
+	while (atomic_load(&hs_threads_next(NULL)->n_restless) < 3)
+		hs_threads_settle(UINT64_MAX / 4);
+	for (i = 0; i < 3; i++)
+		end(&workers[i]);
+}
+
 /* As the runtime has it: somewhere a pointer to an array, and later its fields once more. */
 struct array {
 	uintptr_t *data;
