@@ -72,6 +72,12 @@ const struct cli_option_row cli_options[] = {
 	 PLACE(is_all_names)},
 	{CLI_HOLDERS, "holders", 'H', NULL, NULL, "add new objects by what holds them", CLI_FLAG,
 	 PLACE(with_holders)},
+	{CLI_ALL, "all", 'A', "N", NULL,
+	 "N distinct paths, the shortest first; 0 for all there are", CLI_ROWS, PLACE(all),
+	 PLACE(has_all)},
+	{CLI_EXCLUDE, "exclude", 'x', "LIST", "weak finalizer stack",
+	 "kinds of roots that shall not count; weak: ConditionalWeakTables too", CLI_TEXT,
+	 PLACE(exclude)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);

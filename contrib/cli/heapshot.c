@@ -30,6 +30,8 @@ const struct cli_command cli_commands[] = {
 	 "FILE[@N] FILE[@N]", "show what changed between two snapshots, check that it is allowed"},
 	{"retained", cli_retained, RETAINED_OPTIONS, "FILE[@N]",
 	 "show what would go with an object, a type, a root"},
+	{"path", cli_path, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_ALL | CLI_EXCLUDE | CLI_MEMORY,
+	 "FILE[@N] TYPE|ADDRESS", "show what holds an object, or the objects of a type"},
 	{"dominators", cli_retained, RETAINED_OPTIONS, "FILE[@N]", "the same as retained"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},

@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "list top retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
+    for command in "list top path retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * heapshot path on many objects: shortest paths that read the same, but for the
+ * indexes of arrays and for steps that come again and again, are one row.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "contrib/cli/path.h"
+#include "contrib/cli/text.h"
+
+#define DEFAULT_LIMIT 10
+
+/* Instances whose paths are alike; the first of the shortest stands for them. */
+struct group {
+	uint64_t hash; /* of the path */
+	uint64_t count, bytes;
+	uint32_t target, length, longest;
+	bool is_used;
+};
+
+struct groups {
+	struct group *table; /* open addressing */
+	size_t n, room;      /* room: a power of two */
+};
+
+static inline uint64_t mix(uint64_t hash, uint64_t value)
+{
+	hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
+	return hash ^ hash >> 29;
+}
+
+/* What a slot is but for the index of an element. */
+static uint64_t slot_key(const struct path *path, uint32_t type,
+			 const struct heapshot_graph_step *step)
+{
+	uint64_t index, inner;
+
+	if (step->is_ephemeron)
+		return UINT64_MAX;
+	if (heapshot_reader_element(path->recording->reader, type, step->offset, &index, &inner))
+		return UINT64_MAX / 2 + inner;
+	return step->offset;
+}
+
+/*
+ * Hashes of paths, from their sources on.  Those of nodes on the way are kept, so
+ * that each is made once: 0 is "not made yet".
+ */
+struct hashes {
+	uint64_t *of_node;
+	uint32_t *way; /* nodes whose hashes are still to be made */
+	size_t n, room;
+};
+
+static uint64_t step_hash(const struct path *path, const struct heapshot_graph_class *classes,
+			  const struct heapshot_graph_step *step)
+{
+	uint32_t class_index = heapshot_graph_class_of(path->graph, step->node);
+
+	return mix(mix(1, class_index), slot_key(path, classes[class_index].type, step));
+}
+
+static bool push(struct hashes *hashes, uint32_t node)
+{
+	if (hashes->n == hashes->room) {
+		size_t room = hashes->room ? hashes->room * 2 : 256;
+		uint32_t *way = realloc(hashes->way, room * sizeof(*way));
+
+		if (way == NULL)
+			return false;
+		hashes->way = way;
+		hashes->room = room;
+	}
+	hashes->way[hashes->n++] = node;
+	return true;
+}
+
+/* The hash of the way to NODE; 0 without memory. */
+static uint64_t hash_way(const struct path *path, const struct heapshot_graph_class *classes,
+			 struct hashes *hashes, uint32_t node)
+{
+	struct heapshot_graph_step step, before;
+	uint64_t hash;
+
+	hashes->n = 0;
+	while (hashes->of_node[node] == 0) {
+		if (!push(hashes, node))
+			return 0;
+		if (heapshot_graph_node(path->graph, node, NULL) != HEAPSHOT_NODE_OBJECT ||
+		    !heapshot_graph_way_before(path->ways, node, &step))
+			break;
+		node = step.node;
+	}
+	while (hashes->n > 0) {
+		node = hashes->way[--hashes->n];
+		if (heapshot_graph_node(path->graph, node, NULL) != HEAPSHOT_NODE_OBJECT ||
+		    !heapshot_graph_way_before(path->ways, node, &step)) {
+			hashes->of_node[node] = mix(2, node) | 1;
+			continue;
+		}
+		hash = hashes->of_node[step.node];
+		if (heapshot_graph_node(path->graph, step.node, NULL) == HEAPSHOT_NODE_OBJECT) {
+			bool is_again = heapshot_graph_way_before(path->ways, step.node, &before) &&
+					heapshot_graph_node(path->graph, before.node, NULL) ==
+						HEAPSHOT_NODE_OBJECT &&
+					step_hash(path, classes, &before) ==
+						step_hash(path, classes, &step);
+
+			if (!is_again)
+				hash = mix(hash, step_hash(path, classes, &step));
+		}
+		hashes->of_node[node] = hash | 1;
+	}
+	return hashes->of_node[node];
+}
+
+static bool grow(struct groups *groups)
+{
+	struct groups old = *groups;
+	size_t i, at;
+
+	groups->room = old.room ? old.room * 2 : 256;
+	groups->table = calloc(groups->room, sizeof(*groups->table));
+	if (groups->table == NULL) {
+		*groups = old;
+		return false;
+	}
+	for (i = 0; i < old.room; i++) {
+		if (!old.table[i].is_used)
+			continue;
+		for (at = old.table[i].hash & (groups->room - 1); groups->table[at].is_used;
+		     at = (at + 1) & (groups->room - 1))
+			;
+		groups->table[at] = old.table[i];
+	}
+	free(old.table);
+	return true;
+}
+
+static bool count(struct groups *groups, const struct path *path, uint64_t hash, uint32_t target)
+{
+	uint32_t length = heapshot_graph_way_length(path->ways, target);
+	struct group *group;
+	size_t at;
+
+	if (groups->n * 4 >= groups->room * 3 && !grow(groups))
+		return false;
+	for (at = hash & (groups->room - 1);
+	     groups->table[at].is_used && groups->table[at].hash != hash;
+	     at = (at + 1) & (groups->room - 1))
+		;
+	group = &groups->table[at];
+	if (!group->is_used) {
+		*group = (struct group){.hash = hash, .target = target, .length = length};
+		group->longest = length;
+		group->is_used = true;
+		groups->n++;
+	}
+	if (length < group->length) {
+		group->length = length;
+		group->target = target;
+	}
+	if (length > group->longest)
+		group->longest = length;
+	group->count++;
+	group->bytes += heapshot_graph_size(path->graph, target);
+	return true;
+}
+
+/* The class of the target belongs to the path too. */
+static bool make_groups(const struct path *path, struct groups *groups, uint64_t *n_reached)
+{
+	size_t n, i;
+	const struct heapshot_graph_class *classes = heapshot_graph_classes(path->graph, &n);
+	struct heapshot_graph_counts counts;
+	struct hashes hashes = {0};
+	bool is_done = true;
+
+	heapshot_graph_counts(path->graph, &counts);
+	hashes.of_node = calloc((size_t)counts.nodes + 1, sizeof(*hashes.of_node));
+	if (hashes.of_node == NULL)
+		return false;
+	*n_reached = 0;
+	for (i = 0; i < path->n_targets && is_done; i++) {
+		uint32_t target = path->targets[i];
+		uint64_t hash;
+
+		if (heapshot_graph_way_length(path->ways, target) == 0)
+			continue;
+		++*n_reached;
+		hash = hash_way(path, classes, &hashes, target);
+		is_done = hash != 0 &&
+			  count(groups, path,
+				mix(hash, heapshot_graph_class_of(path->graph, target)), target);
+	}
+	free(hashes.of_node);
+	free(hashes.way);
+	return is_done;
+}
+
+static int by_count(const void *left, const void *right)
+{
+	const struct group *a = left, *b = right;
+
+	if (a->count != b->count)
+		return a->count < b->count ? 1 : -1;
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return (a->target > b->target) - (a->target < b->target);
+}
+
+static void put_group(const struct path *path, const struct group *group,
+		      const struct path_steps *steps, struct json *json)
+{
+	char numbers[2][TEXT_NUMBER_BYTES];
+
+	if (json != NULL) {
+		json_begin(json, '{');
+		json_put_unsigned(json, "count", group->count);
+		json_put_unsigned(json, "bytes", group->bytes);
+		json_put_unsigned(json, "longest", steps->n - 1 + group->longest - group->length);
+		path_json(path, json, steps->list, steps->n, group->count > 1);
+		json_end(json, '}');
+		return;
+	}
+	if (path->n_targets > 1)
+		printf("%s object%s, %s bytes: ", text_number(numbers[0], group->count),
+		       group->count == 1 ? "" : "s", text_number(numbers[1], group->bytes));
+	path_put(path, steps->list, steps->n, group->count > 1);
+	if (group->longest > group->length)
+		printf(" (up to %s steps longer)",
+		       text_number(numbers[0], group->longest - group->length));
+	putchar('\n');
+}
+
+static void put_title(const struct path *path, uint64_t n_reached)
+{
+	char numbers[2][TEXT_NUMBER_BYTES];
+
+	recording_print_title(path->recording);
+	if (path->n_targets > 1)
+		printf("%s objects of %s, %s of them reached\n",
+		       text_number(numbers[0], path->n_targets), path->wanted,
+		       text_number(numbers[1], n_reached));
+}
+
+static bool put_groups(const struct path *path, const struct groups *groups, uint64_t n_reached)
+{
+	const struct cli_arguments *arguments = path->arguments;
+	size_t limit = arguments->has_limit ? (size_t)arguments->limit
+		       : arguments->is_json ? 0
+					    : DEFAULT_LIMIT;
+	char number[TEXT_NUMBER_BYTES];
+	struct path_steps steps = {0};
+	struct json json = {0};
+	bool is_done = true;
+	size_t i;
+
+	if (limit == 0 || limit > groups->n)
+		limit = groups->n;
+	if (arguments->is_json) {
+		json_begin(&json, '{');
+		json_put_unsigned(&json, "snapshot", path->recording->snapshot->id);
+		json_put_text(&json, "target", path->wanted);
+		json_put_unsigned(&json, "objects", path->n_targets);
+		json_put_unsigned(&json, "reached", n_reached);
+		json_key(&json, "paths");
+		json_begin_rows(&json);
+	} else {
+		put_title(path, n_reached);
+	}
+	for (i = 0; i < limit && is_done; i++) {
+		is_done = path_find(path, groups->table[i].target, &steps);
+		if (is_done)
+			put_group(path, &groups->table[i], &steps,
+				  arguments->is_json ? &json : NULL);
+	}
+	if (arguments->is_json) {
+		json_end(&json, ']');
+		json_end(&json, '}');
+		json_line(&json);
+	} else if (limit < groups->n) {
+		printf("... and %s more paths (--limit 0 shows all)\n",
+		       text_number(number, groups->n - limit));
+	}
+	free(steps.list);
+	return is_done;
+}
+
+int path_show_merged(struct path *path)
+{
+	struct groups groups = {0};
+	uint64_t n_reached = 0;
+	size_t n = 0, i;
+	bool is_done = make_groups(path, &groups, &n_reached);
+
+	if (is_done) {
+		for (i = 0; i < groups.room; i++)
+			if (groups.table[i].is_used)
+				groups.table[n++] = groups.table[i];
+		if (n > 0)
+			qsort(groups.table, n, sizeof(*groups.table), by_count);
+		is_done = put_groups(path, &groups, n_reached);
+	}
+	free(groups.table);
+	if (is_done)
+		return CLI_OK;
+	cli_message("out of memory");
+	return CLI_IO;
+}
