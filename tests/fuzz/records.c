@@ -14,9 +14,10 @@
 #include "tests/fuzz/output_check.h"
 #include "tests/fuzz/records.h"
 
-#define STREAM      7u
-#define START_BYTES 32u
-#define TWO_FILES   "FILE[@N] FILE[@N]"
+#define STREAM        7u
+#define START_BYTES   32u
+#define TWO_FILES     "FILE[@N] FILE[@N]"
+#define FILE_AND_TYPE "FILE[@N] TYPE|ADDRESS"
 
 /* Statuses that a command may end with: no usage, and the memory is enough. */
 static bool is_expected(int status)
@@ -79,6 +80,8 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 	if (strcmp(command->operands, TWO_FILES) == 0)
 		words[n++] = first;
 	words[n++] = (char *)(uintptr_t)path;
+	if (strcmp(command->operands, FILE_AND_TYPE) == 0)
+		words[n++] = (char *)(uintptr_t) "*";
 	stdout = open_memstream(&out, &out_bytes);
 	stderr = open_memstream(&messages, &message_bytes);
 	FUZZ_CHECK(stdout && stderr);
@@ -100,6 +103,7 @@ static bool is_for_files(const struct cli_command *command)
 	return (command->options & CLI_NEW_FILE) == 0 &&
 	       (strcmp(command->operands, "FILE") == 0 ||
 		strcmp(command->operands, "FILE[@N]") == 0 ||
+		strcmp(command->operands, FILE_AND_TYPE) == 0 ||
 		strcmp(command->operands, TWO_FILES) == 0);
 }
 
