@@ -16,9 +16,12 @@ test_packages=(
 	binutils valgrind util-linux procps mono-runtime-boehm libmono-profiler
 )
 
-# What `contrib/check --long` needs beside that: for fuzzing, and for a folder
-# with another release of Debian.
-long_packages=(clang libclang-rt-dev debootstrap)
+# What contrib/deb needs beside build_packages; the last of them for its tests.
+deb_packages=(dpkg-dev debhelper scdoc libcriterion-dev)
+
+# What `contrib/check --long` needs beside that: for fuzzing, for Debian
+# packages, and for folders that hold a release of Debian.
+long_packages=(clang libclang-rt-dev debootstrap dpkg-dev debhelper lintian)
 
 is_installed() {
 	[ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
