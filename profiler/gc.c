@@ -189,7 +189,6 @@ static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool i
 		break;
 	case MONO_GC_EVENT_POST_START_WORLD:
 		atomic_store(&hs_recorder.stopped_by, 0);
-		hs_log_prefetch(&hs_recorder.log);
 		break;
 	case MONO_GC_EVENT_POST_START_WORLD_UNLOCKED:
 		hs_gc_log_publish();

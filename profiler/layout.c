@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <string.h>
 
+#include <mono/metadata/appdomain.h>
 #include <mono/metadata/attrdefs.h>
 #include <mono/metadata/class.h>
 
@@ -26,9 +27,12 @@ static MonoClass *class_of(MonoType *type)
 	switch (mono_type_get_type(type)) {
 	case MONO_TYPE_CLASS:
 	case MONO_TYPE_VALUETYPE:
+		/* As mono_class_from_mono_type(), which does much else. */
+		return mono_type_get_class(type);
 	case MONO_TYPE_STRING:
+		return mono_get_string_class();
 	case MONO_TYPE_OBJECT:
-		return mono_class_from_mono_type(type);
+		return mono_get_object_class();
 	default:
 		/* Others may have to be built first; only structs are worth that. */
 		return mono_type_is_struct(type) ? mono_class_from_mono_type(type) : NULL;

@@ -53,16 +53,6 @@ size_t hs_log_payload_max(const struct hs_log *log);
 /* Reserves an entry; NULL when the log is full.  Fill it and publish it soon. */
 struct hs_log_entry *hs_log_reserve(struct hs_log *log, uint32_t kind, size_t payload_bytes,
 				    uint64_t time_ns);
-/* For one that will be reserved soon: asks for the memory of the next few cells. */
-static inline void hs_log_prefetch(struct hs_log *log)
-{
-	const uint64_t cell = atomic_load_explicit(&log->tail, memory_order_relaxed) & log->mask;
-
-	__builtin_prefetch(log->cells + cell * HS_LOG_CELL, 1);
-	__builtin_prefetch(log->cells + ((cell + 1) & log->mask) * HS_LOG_CELL, 1);
-	__builtin_prefetch(&log->states[cell], 1);
-}
-
 void hs_log_publish(struct hs_log *log, struct hs_log_entry *entry);
 
 /*
