@@ -78,6 +78,26 @@ const struct cli_option_row cli_options[] = {
 	{CLI_EXCLUDE, "exclude", 'x', "LIST", "weak finalizer stack",
 	 "kinds of roots that shall not count; weak: ConditionalWeakTables too", CLI_TEXT,
 	 PLACE(exclude)},
+	{CLI_MIN_SIZE, "min-size", 0, "SIZE", NULL, "only objects of at least SIZE bytes, as 64k",
+	 CLI_BYTES, PLACE(min_size), PLACE(has_min_size)},
+	{CLI_MAX_SIZE, "max-size", 0, "SIZE", NULL, "only objects of at most SIZE bytes", CLI_BYTES,
+	 PLACE(max_size), PLACE(has_max_size)},
+	{CLI_REFERS_TO, "refers-to", 0, "HEX", NULL,
+	 "only objects that refer to the one at this address", CLI_HEX, PLACE(refers_to),
+	 PLACE(has_refers_to)},
+	{CLI_TARGET_OF, "referred-by", 0, "HEX", NULL,
+	 "only objects that the one at this address refers to", CLI_HEX, PLACE(referred_by),
+	 PLACE(has_referred_by)},
+	{CLI_ROOT_KIND, "root-kind", 0, "KIND", NULL,
+	 "only objects that a root of this kind leads to, as static or gc_handle", CLI_TEXT,
+	 PLACE(root_kind)},
+	{CLI_LIVE, "live", 0, NULL, NULL, "only objects that a root leads to", CLI_FLAG,
+	 PLACE(is_live)},
+	{CLI_DEAD, "unreachable", 0, NULL, NULL, "only objects that no root leads to", CLI_FLAG,
+	 PLACE(is_unreachable)},
+	{CLI_STRING, "string", 0, "TEXT", NULL,
+	 "only strings that contain TEXT, or match it where it has * or ?", CLI_TEXT,
+	 PLACE(string)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);
@@ -160,6 +180,11 @@ static bool parse_number(const char *text, int base, uint64_t *number)
 	return *end == '\0' && errno == 0;
 }
 
+bool cli_parse_address(const char *text, uint64_t *address)
+{
+	return parse_number(text, 16, address);
+}
+
 /* Sets what option ROW says; NULL, or what is wrong with its value, in TEXT perhaps. */
 static const char *set(struct cli_arguments *arguments, const struct cli_option_row *row,
 		       const char *value, char *text, size_t size)
@@ -197,6 +222,11 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 	case CLI_PERCENT:
 		if (!parse_number(value, 10, &number) || number > 100)
 			return "it is a number of per cent, 0 to 100";
+		memcpy(place, &number, sizeof(number));
+		break;
+	case CLI_BYTES:
+		if (!cli_parse_size(value, &number))
+			return "it is a number of bytes, such as 100, 64k or 10M";
 		memcpy(place, &number, sizeof(number));
 		break;
 	case CLI_HEX:

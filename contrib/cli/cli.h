@@ -57,6 +57,14 @@ enum cli_status {
 #define CLI_ALL_NAMES CLI_BIT(28)
 #define CLI_HOLDERS   CLI_BIT(29)
 #define CLI_FORMAT    CLI_BIT(30)
+#define CLI_MIN_SIZE  CLI_BIT(31)
+#define CLI_MAX_SIZE  CLI_BIT(32)
+#define CLI_REFERS_TO CLI_BIT(33)
+#define CLI_TARGET_OF CLI_BIT(34)
+#define CLI_ROOT_KIND CLI_BIT(35)
+#define CLI_LIVE      CLI_BIT(36)
+#define CLI_DEAD      CLI_BIT(37)
+#define CLI_STRING    CLI_BIT(38)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -66,6 +74,7 @@ enum cli_value {
 	CLI_WORD,      /* a const char *, one of the row's words */
 	CLI_ROWS,      /* an uint64_t and a bool */
 	CLI_PERCENT,   /* an uint64_t, 0 to 100, and a bool */
+	CLI_BYTES,     /* an uint64_t and a bool */
 	CLI_HEX,       /* an uint64_t and a bool */
 	CLI_MEGABYTES, /* a size_t, at least 16M */
 };
@@ -99,6 +108,9 @@ struct cli_arguments {
 	size_t memory_bytes;
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options,
 		*format;
+	const char *root_kind, *string;
+	bool has_min_size, has_max_size, has_refers_to, has_referred_by, is_live, is_unreachable;
+	uint64_t min_size, max_size, refers_to, referred_by;
 	struct cli_texts fail_if;
 	const char *type, *part, *exclude;
 	int n_operands;
@@ -135,6 +147,8 @@ int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_extract(const struct cli_command *command, int argc, char **argv);
 int cli_anonymize(const struct cli_command *command, int argc, char **argv);
 int cli_recompress(const struct cli_command *command, int argc, char **argv);
+int cli_show(const struct cli_command *command, int argc, char **argv);
+int cli_find(const struct cli_command *command, int argc, char **argv);
 int cli_diff(const struct cli_command *command, int argc, char **argv);
 int cli_export(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
@@ -150,6 +164,9 @@ void cli_print_completion(void);
 
 /* A number of bytes with a unit, "64M"; false when it is none. */
 bool cli_parse_size(const char *text, uint64_t *bytes);
+
+/* An address in hexadecimal, with or without 0x. */
+bool cli_parse_address(const char *text, uint64_t *address);
 
 /* "heapshot: ..." on stderr; what is formatted is masked. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -274,13 +274,15 @@ struct side {
 	uint32_t *holders; /* by node of the graph; 0: not known yet */
 };
 
-/* "[17].key" without the 17. */
+/* "[*].key" for "[17].key". */
 static void forget_index(char *name)
 {
 	char *end = *name == '[' ? strchr(name, ']') : NULL;
 
-	if (end != NULL)
-		memmove(name + 1, end, strlen(end) + 1);
+	if (end == NULL)
+		return;
+	memmove(name + 2, end, strlen(end) + 1);
+	name[1] = '*';
 }
 
 static uint32_t slot_label(const struct side *side, const struct heapshot_graph_step *step)
@@ -293,7 +295,7 @@ static uint32_t slot_label(const struct side *side, const struct heapshot_graph_
 	uint32_t label;
 
 	if (step->is_ephemeron)
-		return intern(holders, "(ephemeron)");
+		return intern(holders, "(ConditionalWeakTable)");
 	if (heapshot_reader_element(side->recording->reader, type, offset, &index, &inner))
 		offset = inner | (uint64_t)1 << 63;
 	if (!reserve_triple(&holders->slots))

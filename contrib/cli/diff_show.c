@@ -130,7 +130,7 @@ static void put_holder_json(struct json *json, const struct diff *diff, uint32_t
 	json_end(json, '}');
 }
 
-/* "static T.Pub.Root -> T.List._items -> T.Leak[] [] -> T.Leak" */
+/* "static T.Pub.Root -> T.List._items -> T.Leak[] [*] -> T.Leak" */
 static void put_way(const struct diff *diff, uint32_t number)
 {
 	const struct diff_holder *steps[STEPS_MAX];

@@ -24,6 +24,13 @@ const struct cli_command cli_commands[] = {
 	 "FILE[@N]", "show the types that take the most memory"},
 	{"roots", cli_roots, CLI_JSON | CLI_FILTER | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY,
 	 "FILE[@N]", "show what holds objects from outside of the heap, by kind"},
+	{"show", cli_show, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N] ADDRESS",
+	 "show an object, what it refers to, and what holds it"},
+	{"find", cli_find,
+	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_TYPE | CLI_ASSEMBLY | CLI_MIN_SIZE |
+		 CLI_MAX_SIZE | CLI_REFERS_TO | CLI_TARGET_OF | CLI_ROOT_KIND | CLI_LIVE |
+		 CLI_DEAD | CLI_STRING | CLI_MEMORY,
+	 "FILE[@N]", "find objects by type, size, references, roots, text"},
 	{"diff", cli_diff,
 	 CLI_JSON | CLI_LIMIT | CLI_DIFF_SORT | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
 		 CLI_FAIL_IF | CLI_RETAINED | CLI_HOLDERS,

@@ -180,14 +180,14 @@ def holders_of_known_ways():
     data = run_json("diff", recording("held"), recording("held", "5"), "--holders", "--retained")
     assert [(way["type"], way["count"], way["bytes"], way["root"], way["path"]) for way in data["holders"]] == [
         ("T.Late", 5, 240, "static T.Pub.More", [
-            {"type": "System.Object[]", "slot": "[]"}, {"type": "T.Pub", "slot": "_items"},
+            {"type": "System.Object[]", "slot": "[*]"}, {"type": "T.Pub", "slot": "_items"},
             {"type": "T.Late", "slot": None}]),
         ("T.Pub", 5, 120, "static T.Pub.More", [
-            {"type": "System.Object[]", "slot": "[]"}, {"type": "T.Pub", "slot": None}]),
+            {"type": "System.Object[]", "slot": "[*]"}, {"type": "T.Pub", "slot": None}]),
         ("System.Object[]", 1, 72, "static T.Pub.More", [{"type": "System.Object[]", "slot": None}])]
     assert {row["type"]: row["retained"] for row in data["types"]} == {
         "T.Late": 5 * 48, "T.Pub": 5 * 72, "System.Object[]": 72 + 5 * 72}
-    assert ("+240 bytes,          +5 objects: static T.Pub.More -> System.Object[] [] -> T.Pub._items -> T.Late\n"
+    assert ("+240 bytes,          +5 objects: static T.Pub.More -> System.Object[] [*] -> T.Pub._items -> T.Late\n"
             in run("diff", recording("held"), recording("held", "5"), "--holders").out)
     # The chain of 20 nodes is one way.
     data = run_json("diff", recording("small"), recording("held"), "--holders")

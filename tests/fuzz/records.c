@@ -18,6 +18,7 @@
 #define START_BYTES   32u
 #define TWO_FILES     "FILE[@N] FILE[@N]"
 #define FILE_AND_TYPE "FILE[@N] TYPE|ADDRESS"
+#define AN_OBJECT     "FILE[@N] ADDRESS"
 
 /* Statuses that a command may end with: no usage, and the memory is enough. */
 static bool is_expected(int status)
@@ -65,7 +66,7 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 {
 	const bool is_json = (flags & RECORDS_JSON) && (command->options & CLI_JSON);
 	FILE *usual_out = stdout, *usual_error = stderr;
-	char first[64], *words[7] = {NULL}, *out = NULL, *messages = NULL;
+	char first[64], *words[8] = {NULL}, *out = NULL, *messages = NULL;
 	size_t out_bytes = 0, message_bytes = 0;
 	int n = 0;
 
@@ -82,6 +83,8 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 	words[n++] = (char *)(uintptr_t)path;
 	if (strcmp(command->operands, FILE_AND_TYPE) == 0)
 		words[n++] = (char *)(uintptr_t) "*";
+	if (strcmp(command->operands, AN_OBJECT) == 0)
+		words[n++] = (char *)(uintptr_t) "7f0000010000"; /* as in the corpus */
 	stdout = open_memstream(&out, &out_bytes);
 	stderr = open_memstream(&messages, &message_bytes);
 	FUZZ_CHECK(stdout && stderr);
@@ -104,6 +107,7 @@ static bool is_for_files(const struct cli_command *command)
 	       (strcmp(command->operands, "FILE") == 0 ||
 		strcmp(command->operands, "FILE[@N]") == 0 ||
 		strcmp(command->operands, FILE_AND_TYPE) == 0 ||
+		strcmp(command->operands, AN_OBJECT) == 0 ||
 		strcmp(command->operands, TWO_FILES) == 0);
 }
 
