@@ -60,6 +60,11 @@ def texts(record):
                 yield key, item
 
 
+def record_kinds_of(path):
+    """Of a ring that is being written."""
+    return record_kinds(path) if os.path.exists(path) and heapshot("dump", path).status == OK else {}
+
+
 def anonymized(path, *flags):
     out = path + ".anonymous"
     result = heapshot("anonymize", path, "-o", out, "--overwrite", *flags)
@@ -179,6 +184,29 @@ def programs(directory):
         out = anonymized(path)
         check_shape(path, out)
         check_nothing_is_left(path, out, n_least)
+
+
+@test("a ring: the same events under other names, also of a program that was killed")
+def ring(directory):
+    path = os.path.join(directory, "a.hs")
+    process = subprocess.Popen(["mono", "--profile=heapshot:output=%s,quiet,ring=1m,snapshot=none,%s" % (path, EVENTS),
+                                compiled("Ring"), "events"], env=environment(), stdout=subprocess.PIPE,
+                               stderr=subprocess.PIPE, cwd=directory)
+    process.stdout.readline()
+    wait_for("a ring with events", lambda: record_kinds_of(path + ".ring").get("marker", 0) > 20)
+    end(process)
+    listed = read_json("list", path + ".ring")
+    out = os.path.join(directory, "b.hs")
+    result = heapshot("anonymize", path + ".ring", "-o", out)
+    assert result.status == OK, result.err
+    after = read_json("list", out, status=(INCOMPLETE,))
+    assert listed["ring"] and not after["ring"] and after["dropped_frames"] == listed["dropped_frames"]
+    check_file(out, verify=(INCOMPLETE,))
+    before = Names(path + ".ring", {"mscorlib"})
+    assert "Piece" in before.words or "Round" in before.words, sorted(before.words)[:50]
+    kept = {word for r in records(out) for _, text in texts(r) for word in IDENTIFIER.findall(text)}
+    assert not before.words & kept, sorted(before.words & kept)[:20]
+    assert [r["time_ns"] for r in records(out)] == [r["time_ns"] for r in records(path + ".ring")]
 
 
 @test("a compiler: thousands of names")
