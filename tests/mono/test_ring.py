@@ -69,6 +69,12 @@ def names(path):
             if record["record"] == "type" and record.get("name")}
 
 
+def lost_events(path):
+    result = heapshot("dump", path)
+    return sum(record["count"] for record in map(json.loads, result.out.splitlines())
+               if record["record"] == "loss" and record["kind"] == "events")
+
+
 def check_ring(path, is_killed=False):
     """All that holds of a ring at any moment; gives its list."""
     lz4 = run(["lz4", "-t", path])
@@ -86,7 +92,10 @@ def check_ring(path, is_killed=False):
     assert verified["frames"] == len(frames)
     assert verified["dropped_frames"] == (numbers[-1] + 1 if numbers else 0) - len(frames)
     seen = rounds(path)
-    assert seen == list(range(seen[0], seen[-1] + 1)) if seen else True, seen
+    assert seen == sorted(set(seen)), seen
+    # On a machine that starves the writer the log gets full; that is counted in the file.
+    n_missing = seen[-1] + 1 - seen[0] - len(seen) if seen else 0
+    assert n_missing == 0 or n_missing <= lost_events(path), (n_missing, lost_events(path), seen)
     listed = read_json("list", path)
     assert listed["ring"] and listed["dropped_frames"] == verified["dropped_frames"]
     return listed
