@@ -18,6 +18,8 @@
 
 const struct export_format export_formats[] = {
 	{"sqlite", SQLITE, true, true, "a database for SQL queries"},
+	{"gcdump", export_write_gcdump, NULL, false, false,
+	 "for PerfView, Visual Studio, dotnet-gcdump"},
 	{NULL, NULL, NULL, false, false, NULL},
 };
 
