@@ -81,6 +81,36 @@ int hs_stream_flush_all(struct hs_stream *stream, uint64_t deadline_ns);
 void hs_stream_discard(struct hs_stream *stream, enum hs_frame_kind kind);
 
 /*
+ * A second thread, the helper, may compress and write what the owner of the
+ * stream puts, while the owner goes on with the snapshot.  Frames and their
+ * order are the same as without.  The buffers of metadata and events are lent
+ * to the snapshot for that time: records of theirs are refused with -EAGAIN.
+ */
+
+/*
+ * Owner, with nothing buffered nor pending (else false): from now on a full
+ * buffer is handed over, and WAKE is called, which must not block.  When no buffer
+ * is free the owner compresses by itself; only where the helper has begun a frame
+ * does it wait, until its deadline.  Errors of the sink come back from a later call.
+ */
+bool hs_stream_share(struct hs_stream *stream, void (*wake)(void));
+/*
+ * Owner: ends that, without waiting; what is still queued is pending.  False: the
+ * helper is in the middle of a frame, and is the owner from now on.
+ */
+bool hs_stream_unshare(struct hs_stream *stream);
+bool hs_stream_is_shared(const struct hs_stream *stream);
+
+enum hs_help {
+	HS_HELP_NONE,  /* nothing to do now */
+	HS_HELP_MORE,  /* call again at once */
+	HS_HELP_OWNER, /* the owner has left: the caller is the owner now */
+};
+
+/* Helper: brings at most one frame to the sink, if the stream is shared. */
+enum hs_help hs_stream_help(struct hs_stream *stream, uint64_t deadline_ns);
+
+/*
  * A child that was forked for a snapshot owns the sink while it lives, and
  * writes with its copy of the stream.  What of it has reached the sink whole is
  * kept in memory that both see, for whoever ends it half-way.
@@ -114,7 +144,7 @@ size_t hs_stream_buffered(const struct hs_stream *stream, enum hs_frame_kind kin
 uint64_t hs_stream_frames(const struct hs_stream *stream); /* compressed so far */
 uint64_t
 hs_stream_frame_bytes_out(const struct hs_stream *stream); /* bytes of those, tags included */
-/* Whether the sink has not taken all of the last frame yet. */
+/* Whether frames wait for the sink, or to be compressed; of a stream that is not shared. */
 bool hs_stream_is_pending(const struct hs_stream *stream);
 int hs_stream_error(const struct hs_stream *stream);
 
