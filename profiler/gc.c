@@ -11,7 +11,8 @@
  *   gc_roots ...           reported after objects have moved
  *   END
  *   PRE_START_WORLD        the only place where the heap may be walked
- *   POST_START_WORLD, POST_START_WORLD_UNLOCKED
+ *   POST_START_WORLD
+ *   POST_START_WORLD_UNLOCKED  what is left of a snapshot in our buffers is written
  * A snapshot stands on a major and serial collection that had a START: after
  * others the roots are incomplete or dead objects are among the living.
  * Everything here runs on the collecting thread, one at a time.
@@ -32,6 +33,7 @@
 #include "profiler/saved.h"
 #include "profiler/snapshot.h"
 #include "profiler/threads.h"
+#include "profiler/windup.h"
 
 /* After a natural concurrent collection: at most one snapshot per so many times its duration. */
 #define NATURAL_SHARE 10
@@ -158,6 +160,9 @@ static void before_start(uint32_t generation, mono_bool is_serial)
 
 static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool is_serial)
 {
+	/* Also of a recording that has ended meanwhile: somebody may wait for the answer. */
+	if (event == MONO_GC_EVENT_POST_START_WORLD_UNLOCKED)
+		hs_windup();
 	if (!hs_is_recording()) {
 		if (is_collecting_roots)
 			hs_roots_report(profiler_handle, is_collecting_roots = false);

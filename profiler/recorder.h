@@ -43,6 +43,8 @@
 #define HS_LOG_WAIT_NS (200 * HS_NS_PER_MS)
 /* Longest time that the stopped world waits for threads that go to sleep; microseconds, as a rule. */
 #define HS_SETTLE_LIMIT_NS (100 * HS_NS_PER_MS)
+/* A slow reader is waited for in slices, so that the collecting thread gets its turn. */
+#define HS_SLICE_NS (20 * HS_NS_PER_MS)
 /* How often events reach the output at the latest. */
 #define HS_FLUSH_NS (250 * HS_NS_PER_MS)
 /* Longest time that a start waits for the threads of the recording before. */

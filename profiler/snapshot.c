@@ -13,12 +13,14 @@
 
 #include "profiler/fork.h"
 #include "profiler/gc.h"
+#include "profiler/helper.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/roots.h"
 #include "profiler/snapshot.h"
 #include "profiler/walk.h"
+#include "profiler/windup.h"
 
 /* The snapshot under way; one at a time. */
 static struct {
@@ -27,6 +29,7 @@ static struct {
 	uint64_t stall_ns; /* how long a slow reader may still be waited for */
 	bool has_begun;    /* its begin is in the output, or on the way there */
 	bool is_file;      /* writes to a regular file are never a matter of a reader */
+	bool is_shared;    /* the writer thread compresses and writes */
 	Heapshot__SnapshotFork fork;
 	Heapshot__TypeTotal totals[64];
 	size_t n_totals;
@@ -228,7 +231,8 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	if (is_for_child())
 		hs_fork_fill_end(&end);
 	error = put(HS_FRAME_SNAPSHOT_END, &record, now_ns);
-	if (error)
+	/* Beside the writer thread the rest can wait until the world runs again. */
+	if (error || current.is_shared)
 		return error;
 	error = flush(HS_FRAME_SNAPSHOT_END);
 	/* The writer thread brings the rest of it to a slow reader; a child has none. */
@@ -325,8 +329,12 @@ static int write_snapshot(const struct hs_snapshot *snapshot, bool *is_forked)
 		current.fork = HEAPSHOT__SNAPSHOT_FORK__SNAPSHOT_FORK_REFUSED;
 		error = hs_root_set_fill(&root_set) ? 0 : -ENOMEM;
 	}
-	if (!error)
+	if (!error) {
+		current.is_shared = hs_helper_begin();
+		if (current.is_shared && current.is_file)
+			current.stall_ns = HS_HELPER_FILE_NS;
 		error = finish_snapshot(snapshot);
+	}
 	if (error)
 		abandon(snapshot, error);
 	return error;
@@ -383,7 +391,7 @@ void hs_snapshot_take(struct hs_snapshot *snapshot)
 	current.begin_ns = hs_monotonic_ns();
 	current.stall_ns = HS_STALL_LIMIT_NS;
 	current.n_totals = 0;
-	current.has_begun = false;
+	current.has_begun = current.is_shared = false;
 	snapshot->id = ++hs_recorder.last_snapshot;
 	current.id = snapshot->id;
 	/* A child that forked without our knowing has our descriptors and none of our threads. */
@@ -398,10 +406,14 @@ void hs_snapshot_take(struct hs_snapshot *snapshot)
 					  : write_snapshot(snapshot, &is_forked);
 		if (is_forked)
 			hs_request_forked(snapshot->request, snapshot->id);
-		hs_disown();
+		if (!current.is_shared || hs_helper_end())
+			hs_disown();
 	}
 	if (is_forked)
 		hs_fork_tell_pause(hs_monotonic_ns() - current.begin_ns);
+	else if (current.is_shared)
+		hs_windup_later(snapshot, error, hs_monotonic_ns() - current.begin_ns,
+				current.stall_ns);
 	else
 		hs_snapshot_ended(snapshot, error, hs_monotonic_ns() - current.begin_ns);
 	hs_late_publish();

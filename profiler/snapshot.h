@@ -22,7 +22,7 @@ struct hs_snapshot {
 /*
  * Takes it, on the collecting thread, at PRE_START_WORLD of a major and serial
  * collection whose roots were collected; or lets a child take it (fork.h).  In
- * the end, then or later, hs_snapshot_ended() says what came of it.
+ * the end, then, in hs_windup(), or later, hs_snapshot_ended() says what came of it.
  */
 void hs_snapshot_take(struct hs_snapshot *snapshot);
 

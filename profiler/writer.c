@@ -2,7 +2,8 @@
 /*
  * The writer thread: owns the stream while the world runs, brings the log to
  * the output every quarter of a second or when it is half full, says what has
- * to be said, and closes the output at the end.
+ * to be said, and closes the output at the end.  While a snapshot is taken in the
+ * process it compresses and writes what the collecting thread encodes.
  *
  * The runtime does not know this thread, so it is never suspended.  While it
  * is the owner it neither allocates nor prints: a suspended thread may hold
@@ -15,14 +16,13 @@
 
 #include "profiler/fork.h"
 #include "profiler/header.h"
+#include "profiler/helper.h"
 #include "profiler/losses.h"
 #include "profiler/message.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/ring.h"
 
-/* A slow reader is waited for in slices, so that the collecting thread gets its turn. */
-#define SLICE_NS (20 * HS_NS_PER_MS)
 /* How often it is looked whether a child has ended. */
 #define CHILD_MS 4
 
@@ -122,7 +122,7 @@ static void step(void)
 		hs_fork_say();
 		return;
 	}
-	error = write_out(hs_monotonic_ns() + SLICE_NS);
+	error = write_out(hs_monotonic_ns() + HS_SLICE_NS);
 	if (!error && is_asked)
 		hs_ring_answer();
 	hs_disown();
@@ -219,6 +219,7 @@ void *hs_writer_main(void *unused)
 	(void)unused;
 	for (;;) {
 		hs_wait(hs_recorder.wake_writer, NULL, poll_ms());
+		hs_helper_work();
 		closing = atomic_load(&hs_recorder.is_closing);
 		if (closing) {
 			finish((Heapshot__EndReason)(closing - 1));
