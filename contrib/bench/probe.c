@@ -7,7 +7,9 @@
  * The runtime calls modules in the reverse order of their loading.  So the
  * probe called `front` comes first: with the world stopped it makes the walks
  * to compare with, and notes the time.  Each other probe stands behind the
- * module whose name it has, and measures what passed since the probe before.
+ * module whose name it has, and measures what passed since the probe before: with
+ * the world stopped ("NAME"), when it runs again ("NAME after"), and on threads that
+ * came with that module, from the one to the other ("NAME threads": CPU time only).
  *
  * Results are lines of JSON in the file that HEAPPROBE_FILE names.  Walks are
  * made once the file HEAPPROBE_GO exists (unset: always), and never with
@@ -39,9 +41,10 @@ static FILE *out;
 static char go_path[4096];
 static bool is_walking, is_ending, had_start, is_collecting;
 static struct moment before;
+static uint64_t threads_before_ns[PROBES_MAX];
 static unsigned n_stops;
 
-/* What one stop gives; written when the world runs again. */
+/* What one stop gives; written before the next. */
 static struct {
 	const char *name;
 	struct moment took;
@@ -49,12 +52,17 @@ static struct {
 static unsigned n_results;
 static uint64_t n_objects, n_references, asked_bytes, encoded_bytes;
 
-static void keep(const char *name, struct moment since)
+static void keep_moment(const char *name, struct moment took)
 {
 	if (n_results < sizeof results / sizeof *results) {
 		results[n_results].name = name;
-		results[n_results++].took = moment_since(since);
+		results[n_results++].took = took;
 	}
+}
+
+static void keep(const char *name, struct moment since)
+{
+	keep_moment(name, moment_since(since));
 }
 
 static void keep_walk(const char *name, void (*walk)(void))
@@ -125,52 +133,6 @@ static void print_results(void)
 	n_results = 0;
 }
 
-static void front_event(MonoProfilerHandle handle, MonoProfilerGCEvent event, uint32_t generation,
-			mono_bool is_serial)
-{
-	switch (event) {
-	case MONO_GC_EVENT_PRE_STOP_WORLD_LOCKED:
-		had_start = false;
-		is_collecting = is_walking && is_serial && generation != 0 && may_go();
-		if (is_collecting)
-			walks_collect_roots(handle, true);
-		break;
-	case MONO_GC_EVENT_START:
-		had_start = true;
-		walks_forget_roots();
-		break;
-	case MONO_GC_EVENT_PRE_START_WORLD:
-		if (is_collecting)
-			walks_collect_roots(handle, false);
-		if (is_collecting && is_snapshot(generation, is_serial))
-			make_walks();
-		before = moment_now();
-		break;
-	case MONO_GC_EVENT_POST_START_WORLD_UNLOCKED:
-		print_results();
-		break;
-	default:
-		break;
-	}
-}
-
-static void gc_event(MonoProfiler *probe, MonoProfilerGCEvent event, uint32_t generation,
-		     mono_bool is_serial)
-{
-	if (!probe->is_front) {
-		tally_end(probe, TALLY_GC + (unsigned)event);
-		if (event == MONO_GC_EVENT_PRE_START_WORLD && is_collecting &&
-		    is_snapshot(generation, is_serial)) {
-			keep(probe->name, before);
-			before = moment_now();
-		}
-		tally_begin();
-		return;
-	}
-	front_event(probe->handle, event, generation, is_serial);
-	tally_begin();
-}
-
 /* The recorder's own threads: those that came while its module was loaded. */
 static int threads_at[PROBES_MAX][THREADS_MAX];
 
@@ -195,25 +157,108 @@ static bool is_among(const int *ids, int id)
 	return false;
 }
 
+/* From a file of /proc; without memory, since the world may be stopped. */
+static unsigned long long thread_cpu_ns(int id)
+{
+	char path[64], text[64];
+	ssize_t n = -1;
+	int file;
+
+	snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", id);
+	file = open(path, O_RDONLY | O_CLOEXEC);
+	if (file >= 0) {
+		n = read(file, text, sizeof text - 1);
+		close(file);
+	}
+	if (n <= 0)
+		return 0;
+	text[n] = 0;
+	return strtoull(text, NULL, 10);
+}
+
 /* CPU time of the threads that came between two probes, in ns. */
 static unsigned long long threads_cpu_ns(unsigned from, unsigned to)
 {
-	unsigned long long sum = 0, ns;
+	unsigned long long sum = 0;
 	const int *id;
-	char path[64];
-	FILE *file;
 
-	for (id = threads_at[to]; *id; id++) {
-		if (is_among(threads_at[from], *id))
-			continue;
-		snprintf(path, sizeof path, "/proc/self/task/%d/schedstat", *id);
-		file = fopen(path, "r");
-		if (file && fscanf(file, "%llu", &ns) == 1)
-			sum += ns;
-		if (file)
-			fclose(file);
-	}
+	for (id = threads_at[to]; *id; id++)
+		if (!is_among(threads_at[from], *id))
+			sum += thread_cpu_ns(*id);
 	return sum;
+}
+
+/* What the module in front of PROBE did when the world ran again. */
+static void keep_after(const struct _MonoProfiler *probe)
+{
+	const uint64_t threads_ns =
+		threads_cpu_ns(probe->index, probe->index + 1) - threads_before_ns[probe->index];
+	const struct moment threads = {threads_ns, threads_ns};
+
+	keep(probe->after_name, before);
+	keep_moment(probe->threads_name, threads);
+	before = moment_now();
+}
+
+static void note_threads(void)
+{
+	unsigned i;
+
+	for (i = 0; i + 1 < n_probes; i++)
+		threads_before_ns[i] = threads_cpu_ns(i, i + 1);
+}
+
+static void front_event(MonoProfilerHandle handle, MonoProfilerGCEvent event, uint32_t generation,
+			mono_bool is_serial)
+{
+	switch (event) {
+	case MONO_GC_EVENT_PRE_STOP_WORLD:
+		print_results();
+		break;
+	case MONO_GC_EVENT_PRE_STOP_WORLD_LOCKED:
+		had_start = false;
+		is_collecting = is_walking && is_serial && generation != 0 && may_go();
+		if (is_collecting)
+			walks_collect_roots(handle, true);
+		break;
+	case MONO_GC_EVENT_START:
+		had_start = true;
+		walks_forget_roots();
+		break;
+	case MONO_GC_EVENT_PRE_START_WORLD:
+		if (is_collecting)
+			walks_collect_roots(handle, false);
+		if (is_collecting && is_snapshot(generation, is_serial))
+			make_walks();
+		if (is_collecting)
+			note_threads();
+		before = moment_now();
+		break;
+	case MONO_GC_EVENT_POST_START_WORLD_UNLOCKED:
+		before = moment_now();
+		break;
+	default:
+		break;
+	}
+}
+
+static void gc_event(MonoProfiler *probe, MonoProfilerGCEvent event, uint32_t generation,
+		     mono_bool is_serial)
+{
+	if (!probe->is_front) {
+		tally_end(probe, TALLY_GC + (unsigned)event);
+		if (event == MONO_GC_EVENT_PRE_START_WORLD && is_collecting &&
+		    is_snapshot(generation, is_serial)) {
+			keep(probe->name, before);
+			before = moment_now();
+		}
+		if (event == MONO_GC_EVENT_POST_START_WORLD_UNLOCKED && n_results)
+			keep_after(probe);
+		tally_begin();
+		return;
+	}
+	front_event(probe->handle, event, generation, is_serial);
+	tally_begin();
 }
 
 static void print_end(void)
@@ -244,6 +289,7 @@ static void shutdown_begin(MonoProfiler *probe)
 {
 	if (probe->is_front) {
 		is_ending = true;
+		print_results();
 		print_end();
 	}
 }
@@ -272,6 +318,9 @@ void mono_profiler_init_heapprobe(const char *description)
 	}
 	probe->name = strdup(name ? name + 1 : "front");
 	probe->index = n_probes;
+	if (asprintf(&probe->after_name, "%s after", probe->name) < 0 ||
+	    asprintf(&probe->threads_name, "%s threads", probe->name) < 0)
+		exit(2);
 	probe->is_front = strcmp(probe->name, "front") == 0;
 	probe->handle = mono_profiler_create(probe);
 	mono_profiler_set_gc_event_callback(probe->handle, gc_event);

@@ -45,6 +45,7 @@ static inline struct moment moment_since(struct moment since)
 
 struct _MonoProfiler {
 	const char *name;
+	char *after_name, *threads_name; /* of results */
 	unsigned index;
 	bool is_front;
 	MonoProfilerHandle handle;

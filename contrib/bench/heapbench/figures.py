@@ -38,6 +38,16 @@ def ratios_between(stops, above, below, clock=CPU):
     return [a / b for stop in stops for a, b in zip(times(stop, above, clock), times(stop, below, clock)) if b]
 
 
+def ratios_of_sum(stops, names, clock=CPU):
+    """In each stop: the time of all NAMES together over that of the walk with nothing done."""
+    found = []
+    for stop in stops:
+        base = nothing(stop, clock)
+        sums = [sum(took) for took in zip(*(times(stop, name, clock) for name in names))]
+        found += [took / base for took in sums if base]
+    return found
+
+
 def per_object_ns(stops, name, clock=CPU):
     return [took / stop["objects"] for stop in stops for took in times(stop, name, clock) if stop["objects"]]
 

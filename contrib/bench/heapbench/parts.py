@@ -31,11 +31,14 @@ def walk_rows(kind, where, stops, has_log):
     note = describe(stops)
     yield Row("encode nulls" if kind == "nulls" else "encode", where, figures.ratios(stops, "encode"), note)
     yield Row("compress", where, figures.ratios(stops, "compress"), note)
-    yield Row("pause", where, figures.ratios(stops, "heapshot"), note)
-    yield Row("pause", where + ", wall", figures.ratios(stops, "heapshot", figures.WALL), note)
+    yield Row("pause", where, figures.ratios(stops, "heapshot", figures.WALL), note)
+    yield Row("pause cpu", where, figures.ratios(stops, "heapshot"), note)
+    yield Row("after", where, figures.ratios(stops, "heapshot after", figures.WALL), note)
+    yield Row("threads", where, figures.ratios(stops, "heapshot threads"), note)
+    yield Row("cpu", where, figures.ratios_of_sum(stops, ("heapshot", "heapshot after", "heapshot threads")), note)
     if has_log:
         yield Row("log", where, figures.ratios(stops, "log"), note)
-        yield Row("log/pause", where, figures.ratios_between(stops, "log", "heapshot"), note)
+        yield Row("log/pause", where, figures.ratios_between(stops, "log", "heapshot", figures.WALL), note)
 
 
 def last_snapshot(path, stops):

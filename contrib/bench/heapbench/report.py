@@ -6,7 +6,11 @@ from . import figures
 BARS = {
     "encode": ("encode to memory / walk with nothing done", "x", 2.4, 1.8, False),
     "compress": ("encode and LZ4, without a file / walk with nothing done", "x", None, None, False),
-    "pause": ("pause, snapshot in process / walk with nothing done", "x", 3.0, 2.2, False),
+    "pause": ("pause, snapshot in process, wall / walk with nothing done", "x", 3.0, 2.2, False),
+    "pause cpu": ("the same, CPU of the collecting thread", "x", 3.0, 2.2, False),
+    "after": ("when the world runs again, collecting thread, wall / walk with nothing done", "x", None, None, False),
+    "threads": ("CPU of the recorder's own threads meanwhile / walk with nothing done", "x", None, None, False),
+    "cpu": ("CPU of the snapshot, all threads, to its end / walk with nothing done", "x", None, None, False),
     "fork": ("pause, snapshot by fork / walk with nothing done", "x", 0.25, 0.12, False),
     "log": ("pause of the log profiler / walk with nothing done", "x", None, None, False),
     "log/pause": ("pause of the log profiler / ours in process", "x", 2.5, 4.0, True),
