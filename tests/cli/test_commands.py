@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "list top path retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
+    for command in "list top find show diff path retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -49,6 +49,8 @@ def completion():
     assert "bash" in complete("heapshot", "record", "--", "bas")
     assert complete("heapshot", "help", "ver") == ["verify"]
     assert complete("heapshot", "jit", "--sort", "=") == ["size", "time"]
+    assert complete("heapshot", "diff", "--sort", "=") == ["bytes", "count", "retained"]
+    assert "--fail-if=" in complete("heapshot", "diff", "--f") and "--live" in complete("heapshot", "find", "--l")
     assert complete("heapshot", "jit", "--perf") == ["--perf-map"]
     # Only processes that are there.
     sockets = os.path.join(cli.folder, "run/heapshot")
