@@ -11,13 +11,14 @@
 /* Structs in structs, and base classes, that are followed: files may lie. */
 #define INNER_MAX 16
 #define BASES_MAX 256
-/* Fields of one object; more are those of a file that lies. */
-#define FIELDS_MAX 20000
+/* Fields of one object that are looked at; more are those of a file that lies. */
+#define FIELDS_MAX 100000
 
 struct slots {
 	const struct recording *recording;
 	struct object_slot *list;
 	size_t n, room;
+	size_t n_looked_at;
 };
 
 static struct object_slot *add(struct slots *slots)
@@ -48,7 +49,7 @@ static bool add_fields(struct slots *slots, uint32_t whole, uint32_t type, uint6
 	size_t n, i;
 	const struct heapshot_type_field *fields = heapshot_reader_fields(reader, type, &n);
 
-	for (i = 0; i < n && slots->n < FIELDS_MAX; i++) {
+	for (i = 0; i < n && slots->n_looked_at++ < FIELDS_MAX; i++) {
 		const struct heapshot_type_field *field = &fields[i];
 		struct object_slot *slot;
 		size_t n_inner = 0;

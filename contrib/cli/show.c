@@ -65,8 +65,9 @@ static bool find_ephemerons(struct show *show)
 
 	if ((show->facts.flags & of_any) == 0)
 		return true;
+	/* One object may be all three. */
 	show->ephemerons =
-		calloc((n < show->limit ? n : show->limit) + 3, sizeof(*show->ephemerons));
+		calloc((n < show->limit / 3 ? 3 * n : show->limit) + 1, sizeof(*show->ephemerons));
 	if (show->ephemerons == NULL)
 		return false;
 	for (i = 0; i < n; i++) {

@@ -231,6 +231,19 @@ def damage_and_what_is_missing():
 
 
 @test
+def what_goes_round():
+    # Structs that hold themselves, a base class of itself, one object that is a whole ephemeron.
+    node, pub = [only(find("--type=" + name, name="round"))["address"] for name in ("T.Node", "T.Pub")]
+    for options in ([], ["--limit=1"]):
+        data = show(node, *options, name="round")
+        assert len(data["ephemerons"]) == (1 if options else 3)
+    assert [edge["role"] for edge in show(node, name="round")["ephemerons"]] == ["key", "value", "table"]
+    assert show(pub, name="round")["path"]["length"] == 2
+    run("show", recording("round"), hex(pub))
+    run("diff", recording("round"), recording("held"), "--holders", "--retained")
+
+
+@test
 def names_are_masked():
     hostile = recording("hostile-names")
     address = run_json("find", hostile)["objects"][0]["address"]

@@ -8,6 +8,7 @@
 
 #include "tests/data/synthetic_code.h"
 #include "tests/data/synthetic_held.h"
+#include "tests/data/synthetic_round.h"
 #include "tests/data/synthetic_writer.h"
 
 static void make_snapshots(struct synthetic_writer *writer, unsigned n, uint64_t n_nodes)
@@ -375,6 +376,7 @@ static const struct {
 	{"methods", methods},
 	{"code", synthetic_code},
 	{"held", synthetic_held},
+	{"round", synthetic_round},
 };
 
 const char *synthetic_name(size_t i)
