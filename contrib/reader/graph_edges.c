@@ -20,12 +20,53 @@ static bool set_gap(struct heapshot_graph *graph, uint64_t edge, uint64_t words)
 	return true;
 }
 
+/* Places in memory are asked for so many edges before they are needed. */
+#define AHEAD 16
+
+/* References whose targets are still to be looked up. */
+struct pending {
+	const struct hs_section *section; /* NULL: none */
+	uint64_t edge;
+	uint32_t bit;
+};
+
 struct edge_pass {
 	struct heapshot_graph *graph;
 	uint32_t *filled;     /* edges of each object that are there already */
 	uint32_t last_object; /* whose slots were read last */
 	uint64_t last_offset;
+	struct pending pending[AHEAD];
+	unsigned n_pending;
 };
+
+/* Looks up the targets that wait, each of which had time to come from memory. */
+static void look_up(struct edge_pass *pass)
+{
+	unsigned i;
+
+	for (i = 0; i < pass->n_pending; i++)
+		pass->graph->targets[pass->pending[i].edge] =
+			hs_section_find(pass->pending[i].section, pass->pending[i].bit);
+	pass->n_pending = 0;
+}
+
+static inline void look_up_later(struct edge_pass *pass, uint64_t edge, uint64_t address,
+				 struct hs_section_hint *hint)
+{
+	const struct hs_index *index = &pass->graph->index;
+	const struct hs_section *section = hs_index_section(index, address, hint);
+	uint32_t bit = hs_section_bit(index, address);
+
+	if (section == NULL) {
+		pass->graph->targets[edge] = HEAPSHOT_GRAPH_NONE;
+		return;
+	}
+	__builtin_prefetch(&section->bits[bit / 64]);
+	__builtin_prefetch(&section->rank[bit / 64]);
+	pass->pending[pass->n_pending++] = (struct pending){section, edge, bit};
+	if (pass->n_pending == AHEAD)
+		look_up(pass);
+}
 
 /* Offset of the slot that was filled last. */
 static uint64_t last_offset(const struct edge_pass *pass, uint32_t object)
@@ -57,7 +98,7 @@ static bool add_edges(struct edge_pass *pass, uint32_t object, const struct hs_d
 		if (!set_gap(graph, edge, (offset - before) >> graph->index.word_shift))
 			return false;
 		before = offset;
-		graph->targets[edge] = hs_index_find(&graph->index, row->refs[i], hint);
+		look_up_later(pass, edge, row->refs[i], hint);
 	}
 	pass->filled[object] = (uint32_t)(edge - start);
 	pass->last_object = object;
@@ -89,6 +130,7 @@ static enum heapshot_read_result take_edges(void *user_data, const struct heapsh
 		if (object != UINT32_MAX && !add_edges(pass, object, &row, &target_hint))
 			return hs_fail_memory(graph->reader);
 	}
+	look_up(pass);
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(graph->reader, error);
 }
 
@@ -180,10 +222,13 @@ enum heapshot_read_result hs_graph_turn_edges(struct heapshot_graph *graph)
 		hs_memory_grow(memory, NULL, 0, graph->n_edges * sizeof(*graph->referrers));
 	if (graph->n_edges > 0 && graph->referrers == NULL)
 		return hs_fail_memory(graph->reader);
-	for (edge = 0; edge < graph->n_edges; edge++)
+	for (edge = 0; edge < graph->n_edges; edge++) {
+		if (edge + AHEAD < graph->n_edges)
+			__builtin_prefetch(&graph->in.low[graph->targets[edge + AHEAD]], 1);
 		if (__builtin_add_overflow(graph->in.low[graph->targets[edge]], 1u,
 					   &graph->in.low[graph->targets[edge]]))
 			return hs_graph_too_many(graph);
+	}
 	if (!hs_starts_sum(&graph->in, &n_edges))
 		return hs_graph_too_many(graph);
 	edge = 0;
@@ -191,8 +236,16 @@ enum heapshot_read_result hs_graph_turn_edges(struct heapshot_graph *graph)
 		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
 
 		for (; edge < end; edge++) {
-			uint32_t target = graph->targets[edge];
+			uint32_t target = graph->targets[edge], next;
 
+			if (edge + 2 * AHEAD < graph->n_edges) {
+				next = graph->targets[edge + AHEAD];
+				__builtin_prefetch(&graph->referrers[hs_start(&graph->in, next)],
+						   1);
+				next = graph->targets[edge + 2 * AHEAD];
+				__builtin_prefetch(&graph->in.low[next], 1);
+				__builtin_prefetch(&graph->in.base[next >> HS_STARTS_SHIFT]);
+			}
 			graph->referrers[graph->in.base[target >> HS_STARTS_SHIFT] +
 					 graph->in.low[target]++] = object;
 		}

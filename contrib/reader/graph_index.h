@@ -59,27 +59,48 @@ struct hs_section_hint {
 	const struct hs_section *section; /* NULL: none yet */
 };
 
-static inline uint32_t hs_index_find(const struct hs_index *index, uint64_t address,
-				     struct hs_section_hint *hint)
+/* The section of ADDRESS; NULL where no object lies near, or ADDRESS cannot be one's. */
+static inline const struct hs_section *
+hs_index_section(const struct hs_index *index, uint64_t address, struct hs_section_hint *hint)
 {
 	uint64_t key = address >> (index->word_shift + HS_SECTION_BITS_LOG);
-	uint32_t bit = (uint32_t)(address >> index->word_shift) & ((1u << HS_SECTION_BITS_LOG) - 1);
-	uint64_t word;
 
 	if (address & ((1u << index->word_shift) - 1))
-		return UINT32_MAX;
+		return NULL;
 	if (key != hint->key || hint->section == NULL) {
 		const uint32_t *place = hs_idmap_find(&index->map, key);
 
 		if (place == NULL)
-			return UINT32_MAX;
+			return NULL;
 		hint->key = key;
 		hint->section = index->places[*place].section;
 	}
-	word = hint->section->bits[bit / 64];
+	return hint->section;
+}
+
+/* The place of ADDRESS in its section. */
+static inline uint32_t hs_section_bit(const struct hs_index *index, uint64_t address)
+{
+	return (uint32_t)(address >> index->word_shift) & ((1u << HS_SECTION_BITS_LOG) - 1);
+}
+
+/* The number of the object that starts at a place; UINT32_MAX: none. */
+static inline uint32_t hs_section_find(const struct hs_section *section, uint32_t bit)
+{
+	uint64_t word = section->bits[bit / 64];
+
 	if (!(word >> bit % 64 & 1))
 		return UINT32_MAX;
-	return hint->section->rank[bit / 64] + hs_bits(word & (((uint64_t)1 << bit % 64) - 1));
+	return section->rank[bit / 64] + hs_bits(word & (((uint64_t)1 << bit % 64) - 1));
+}
+
+static inline uint32_t hs_index_find(const struct hs_index *index, uint64_t address,
+				     struct hs_section_hint *hint)
+{
+	const struct hs_section *section = hs_index_section(index, address, hint);
+
+	return section != NULL ? hs_section_find(section, hs_section_bit(index, address))
+			       : UINT32_MAX;
 }
 
 #endif

@@ -5,6 +5,9 @@
  */
 #include "contrib/reader/graph.h"
 
+/* Places in memory are asked for so many objects before they are needed. */
+#define AHEAD 8
+
 struct marking {
 	struct heapshot_graph *graph;
 	uint32_t *queue; /* objects that live, in the order in which they were reached */
@@ -48,6 +51,11 @@ static void follow(struct marking *marking, size_t at)
 		uint64_t edge = hs_start(&graph->out, object);
 		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
 
+		if (at + 2 * AHEAD < marking->n) {
+			__builtin_prefetch(&graph->out.low[marking->queue[at + 2 * AHEAD]]);
+			__builtin_prefetch(
+				&graph->targets[hs_start(&graph->out, marking->queue[at + AHEAD])]);
+		}
 		for (; edge < end; edge++)
 			reach(marking, graph->targets[edge]);
 		if (graph->flags[object] & HEAPSHOT_GRAPH_KEY)

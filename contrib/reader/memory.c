@@ -4,7 +4,6 @@
  */
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #include "contrib/reader/memory.h"
 
@@ -15,25 +14,6 @@ struct hs_arena_chunk {
 	size_t bytes, used;
 	char data[];
 };
-
-/* From here on a block takes less to be touched, and to be found in, by large pages. */
-#define LARGE_BYTES      ((size_t)16 << 20)
-#define LARGE_PAGE_BYTES ((uintptr_t)2 << 20)
-
-static void advise(void *block, size_t bytes)
-{
-#ifdef MADV_HUGEPAGE
-	uintptr_t start = ((uintptr_t)block + LARGE_PAGE_BYTES - 1) & ~(LARGE_PAGE_BYTES - 1);
-	uintptr_t end = ((uintptr_t)block + bytes) & ~(LARGE_PAGE_BYTES - 1);
-
-	/* Where the system has none, small ones do. */
-	if (start < end)
-		(void)madvise((void *)start, end - start, MADV_HUGEPAGE);
-#else
-	(void)block;
-	(void)bytes;
-#endif
-}
 
 void *hs_memory_grow(struct hs_memory *memory, void *old, size_t old_bytes, size_t new_bytes)
 {
@@ -48,8 +28,6 @@ void *hs_memory_grow(struct hs_memory *memory, void *old, size_t old_bytes, size
 	block = old == NULL ? calloc(1, new_bytes) : realloc(old, new_bytes);
 	if (block == NULL)
 		return NULL;
-	if (old == NULL && new_bytes >= LARGE_BYTES)
-		advise(block, new_bytes);
 	if (old != NULL)
 		memset((char *)block + old_bytes, 0, new_bytes - old_bytes);
 	memory->used += new_bytes - old_bytes;
