@@ -134,21 +134,34 @@ static bool set_size(struct heapshot_graph *graph, uint32_t object,
 	return true;
 }
 
+/* Classes of a batch that were met before. */
+#define RECENT_CLASSES 64
+struct recent {
+	uint32_t type, domain, class_index;
+	bool is_used;
+};
+
 /* Takes the first row of an object. */
 static bool set_object(struct heapshot_graph *graph, uint32_t object,
-		       const struct hs_decoded_row *row, uint64_t *last_key, uint32_t *last_class)
+		       const struct hs_decoded_row *row, struct recent *recent)
 {
-	uint64_t key = (uint64_t)row->type << 32 | row->domain;
+	struct recent *at = &recent[row->type % RECENT_CLASSES];
 	struct heapshot_graph_class *class;
 
-	if (key != *last_key || *last_class == NO_CLASS) {
-		*last_key = key;
-		*last_class = get_class(graph, row->type, row->domain);
+	if (!at->is_used || at->type != row->type || at->domain != row->domain) {
+		*at = (struct recent){
+			.type = row->type,
+			.domain = row->domain,
+			.class_index = get_class(graph, row->type, row->domain),
+			.is_used = true,
+		};
+		if (at->class_index == NO_CLASS)
+			return false;
 	}
-	if (*last_class == NO_CLASS || !set_size(graph, object, row))
+	if (!set_size(graph, object, row))
 		return false;
-	graph->classes[object] = *last_class;
-	class = &graph->class_list[*last_class];
+	graph->classes[object] = at->class_index;
+	class = &graph->class_list[at->class_index];
 	class->objects++;
 	graph->wraps |= __builtin_add_overflow(class->bytes, row->size, &class->bytes);
 	graph->wraps |=
@@ -170,10 +183,9 @@ static enum heapshot_read_result take_sizes(void *user_data, const struct heapsh
 	struct heapshot_graph *graph = user_data;
 	struct hs_section_hint hint = {0};
 	enum heapshot_read_result result;
-	uint32_t last_class = NO_CLASS;
+	struct recent recent[RECENT_CLASSES] = {{0}};
 	struct hs_decoded_row row;
 	const char *error = NULL;
-	uint64_t last_key = 0;
 	int n;
 
 	if (record->field != HEAPSHOT__RECORD__BODY_OBJECT_BATCH)
@@ -192,7 +204,7 @@ static enum heapshot_read_result take_sizes(void *user_data, const struct heapsh
 					   &graph->out.low[object]))
 			return hs_graph_too_many(graph);
 		if (!row.is_continuation && graph->classes[object] == NO_CLASS &&
-		    !set_object(graph, object, &row, &last_key, &last_class))
+		    !set_object(graph, object, &row, recent))
 			return hs_fail_memory(graph->reader);
 	}
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(graph->reader, error);

@@ -17,8 +17,10 @@ void hs_index_free(struct hs_memory *memory, struct hs_index *index)
 		hs_memory_release(memory, index->places[i].section, sizeof(struct hs_section));
 	hs_memory_release(memory, index->places, index->room * sizeof(*index->places));
 	hs_idmap_free(memory, &index->map);
+	hs_memory_release(memory, index->direct, index->n_direct * sizeof(*index->direct));
 	index->places = NULL;
-	index->n = index->room = 0;
+	index->direct = NULL;
+	index->n = index->room = index->n_direct = 0;
 }
 
 static struct hs_section *add_section(struct hs_memory *memory, struct hs_index *index,
@@ -92,6 +94,28 @@ static void sort_places(struct hs_section_place *places, size_t n)
 	}
 }
 
+/* Most heaps lie together; where there is no room for the table, the map does. */
+static void make_direct(struct hs_memory *memory, struct hs_index *index)
+{
+	uint64_t first, span;
+	size_t i;
+
+	if (index->n == 0)
+		return;
+	first = index->places[0].key;
+	span = index->places[index->n - 1].key - first;
+	if (span > index->n * (uint64_t)64 + 8192)
+		return;
+	index->direct =
+		hs_memory_grow(memory, NULL, 0, (size_t)(span + 1) * sizeof(*index->direct));
+	if (index->direct == NULL)
+		return;
+	index->first_key = first;
+	index->n_direct = span + 1;
+	for (i = 0; i < index->n; i++)
+		index->direct[index->places[i].key - first] = index->places[i].section;
+}
+
 bool hs_index_finish(struct hs_memory *memory, struct hs_index *index, uint64_t *n_objects)
 {
 	uint64_t n = 0;
@@ -110,6 +134,7 @@ bool hs_index_finish(struct hs_memory *memory, struct hs_index *index, uint64_t 
 		}
 	}
 	*n_objects = n;
+	make_direct(memory, index);
 	return true;
 }
 

@@ -28,7 +28,10 @@ struct hs_index {
 	struct hs_section_place *places; /* ascending once the index is finished */
 	size_t n, room;
 	struct hs_idmap map; /* key -> place */
-	uint64_t last_key;   /* while objects are added */
+	/* The same by key - first_key, where the sections lie close enough together. */
+	struct hs_section **direct;
+	uint64_t first_key, n_direct;
+	uint64_t last_key; /* while objects are added */
 	struct hs_section *last;
 };
 
@@ -66,6 +69,10 @@ hs_index_section(const struct hs_index *index, uint64_t address, struct hs_secti
 	uint64_t key = address >> (index->word_shift + HS_SECTION_BITS_LOG);
 
 	if (address & ((1u << index->word_shift) - 1))
+		return NULL;
+	if (key - index->first_key < index->n_direct)
+		return index->direct[key - index->first_key];
+	if (index->n_direct != 0)
 		return NULL;
 	if (key != hint->key || hint->section == NULL) {
 		const uint32_t *place = hs_idmap_find(&index->map, key);
