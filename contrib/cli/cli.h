@@ -128,12 +128,15 @@ struct cli_command {
 /* Ends with a row of NULLs. */
 extern const struct cli_command cli_commands[];
 const struct cli_command *cli_find_command(const char *name);
+/* True when NAME, perhaps with @N behind it, is a file, and so no mistyped command. */
+bool cli_is_recording(const char *name);
 /* Says that there is no command NAME, and which is near; CLI_USAGE. */
 int cli_no_command(const char *name);
 
 int cli_list(const struct cli_command *command, int argc, char **argv);
 int cli_top(const struct cli_command *command, int argc, char **argv);
 int cli_retained(const struct cli_command *command, int argc, char **argv);
+int cli_leaks(const struct cli_command *command, int argc, char **argv);
 int cli_path(const struct cli_command *command, int argc, char **argv);
 int cli_roots(const struct cli_command *command, int argc, char **argv);
 int cli_events(const struct cli_command *command, int argc, char **argv);

@@ -66,6 +66,10 @@ void cli_print_completion(void)
 	      stdout);
 	put_commands();
 	fputs(" --help --version' -- \"$cur\"))\n"
+	      "\t\tif [ ${#COMPREPLY[@]} -eq 0 ]; then\n"
+	      "\t\t\tcompopt -o filenames 2> /dev/null\n"
+	      "\t\t\tCOMPREPLY=($(compgen -f -- \"$cur\"))\n"
+	      "\t\tfi\n"
 	      "\t\treturn\n"
 	      "\tfi\n"
 	      "\tcase $command in\n",

@@ -17,6 +17,10 @@
 	 CLI_MEMORY)
 
 const struct cli_command cli_commands[] = {
+	{"overview", cli_leaks, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
+	 "show in half a screen what grew and what may leak; also: heapshot FILE"},
+	{"leaks", cli_leaks, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
+	 "show what may leak, and what may be wasted"},
 	{"list", cli_list, CLI_JSON | CLI_LIMIT, "FILE", "list the snapshots of a recording"},
 	{"top", cli_top,
 	 CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_BY | CLI_ASSEMBLY | CLI_FILTER | CLI_MEMORY |
@@ -83,6 +87,20 @@ const struct cli_command *cli_find_command(const char *name)
 	return NULL;
 }
 
+bool cli_is_recording(const char *name)
+{
+	const char *at = strrchr(name, '@');
+	char file[4096];
+
+	if (access(name, F_OK) == 0)
+		return true;
+	if (at == NULL || at == name || (size_t)(at - name) >= sizeof(file))
+		return false;
+	memcpy(file, name, (size_t)(at - name));
+	file[at - name] = '\0';
+	return access(file, F_OK) == 0;
+}
+
 int cli_no_command(const char *name)
 {
 	char names[256] = "", nearest[32];
@@ -95,10 +113,7 @@ int cli_no_command(const char *name)
 	hs_nearest_word(name, names, nearest, sizeof(nearest));
 	if (*nearest != '\0')
 		return cli_usage(NULL, "unknown command '%s', did you mean '%s'?", name, nearest);
-	if (access(name, R_OK) == 0)
-		return cli_usage(NULL, "'%s' is no command; a recording is read by heapshot top %s",
-				 name, name);
-	return cli_usage(NULL, "unknown command '%s'", name);
+	return cli_usage(NULL, "'%s' is neither a command nor a file", name);
 }
 
 void cli_message(const char *format, ...)

@@ -39,7 +39,8 @@ void cli_print_help(const struct cli_command *command, FILE *out)
 		print_command(command, out);
 		return;
 	}
-	fputs("heapshot COMMAND [OPTION...] [FILE]\n"
+	fputs("heapshot FILE\n"
+	      "heapshot COMMAND [OPTION...] [FILE]\n"
 	      "  Reads recordings of the managed heap of Mono programs.\n\nCommands:\n",
 	      out);
 	for (command = cli_commands; command->name != NULL; command++)

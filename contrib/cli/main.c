@@ -27,6 +27,9 @@ int main(int argc, char **argv)
 	command = cli_find_command(argv[1]);
 	if (command == NULL && *argv[1] == '-')
 		return cli_usage(NULL, "unknown option '%s'", argv[1]);
+	/* A recording instead of a command: what is in it, in short. */
+	if (command == NULL && cli_is_recording(argv[1]))
+		return cli_leaks(cli_find_command("overview"), argc, argv);
 	if (command == NULL)
 		return cli_no_command(argv[1]);
 	return command->run(command, argc - 1, argv + 1);

@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "list top find show diff path retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
+    for command in "overview leaks list top find show diff path retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -102,7 +102,8 @@ def usage_is_2_in_one_line():
     for arguments, meant in ((["topp"], "'top'"), (["help", "docter"], "'doctor'"),
                              (["top", good, "--limt=3"], "'--limit'")):
         assert "did you mean " + meant in run(*arguments, status=USAGE).err
-    assert "heapshot top " + good in run(good, status=USAGE).err
+    # A file instead of a command is an overview, and says what to type next.
+    assert "heapshot leaks " + good in run(good).out
 
 
 @test

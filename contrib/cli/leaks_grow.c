@@ -1,0 +1,375 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * What grows from snapshot to snapshot.  Types are counted in the complete
+ * snapshots of the recording, or in some of them where there are many; what grew
+ * by a few objects, or shrank as often as it grew, is not told.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "contrib/cli/leaks.h"
+
+#define SERIES_MAX 12 /* snapshots that are read */
+#define COUNT_MIN  10 /* a type grows by this many objects, or ... */
+/* Types that grew most, of which it is looked for what holds them: a pass over all objects each. */
+#define HOLDERS_MAX 10
+#define BYTES_MIN   ((uint64_t)16 << 10)
+
+/* Types of one name and assembly, in each snapshot of the series. */
+struct row {
+	const char *type, *assembly;
+	uint64_t hash;
+	uint32_t id;
+	uint64_t count[SERIES_MAX], bytes[SERIES_MAX];
+};
+
+struct leaks_growth {
+	struct row *rows;
+	size_t n, room;
+	const struct heapshot_snapshot *series[SERIES_MAX];
+	uint32_t n_series;
+};
+
+void leaks_growth_free(struct leaks_growth *growth)
+{
+	if (growth != NULL)
+		free(growth->rows);
+	free(growth);
+}
+
+/* The first, the last, and some between at even distances. */
+static void choose_series(const struct leaks *leaks, struct leaks_growth *growth)
+{
+	const struct heapshot_snapshot *snapshots, *last = leaks->recording->snapshot;
+	size_t n, n_complete = 0, seen = 0, i;
+
+	snapshots = heapshot_reader_snapshots(leaks->recording->reader, &n);
+	for (i = 0; i < n; i++)
+		n_complete += snapshots[i].is_complete;
+	if (leaks->recording->selector != NULL || !last->is_complete || n_complete < 2)
+		return;
+	for (i = 0; i < n; i++) {
+		size_t wanted = growth->n_series;
+
+		if (!snapshots[i].is_complete)
+			continue;
+		if (n_complete > SERIES_MAX)
+			wanted = growth->n_series * (n_complete - 1) / (SERIES_MAX - 1);
+		if (seen++ >= wanted && growth->n_series < SERIES_MAX)
+			growth->series[growth->n_series++] = &snapshots[i];
+	}
+}
+
+static bool add(struct leaks_growth *growth, uint32_t at, const struct heapshot_type_total *total,
+		const struct heapshot_type *type)
+{
+	struct row *row;
+
+	if (growth->n == growth->room) {
+		size_t room = growth->room ? growth->room * 2 : 512;
+		struct row *rows = realloc(growth->rows, room * sizeof(*rows));
+
+		if (rows == NULL)
+			return false;
+		growth->rows = rows;
+		growth->room = room;
+	}
+	row = &growth->rows[growth->n++];
+	*row = (struct row){
+		.type = type != NULL ? type->name : "",
+		.assembly = type != NULL ? type->assembly : "",
+		.hash = type != NULL && *type->name != '\0' ? type->name_hash : total->type,
+		.id = total->type,
+	};
+	row->count[at] = total->objects;
+	row->bytes[at] = total->bytes;
+	return true;
+}
+
+static int by_name(const void *left, const void *right)
+{
+	const struct row *a = left, *b = right;
+	int order = strcmp(a->type, b->type);
+
+	if (order == 0)
+		order = strcmp(a->assembly, b->assembly);
+	return order != 0 ? order : (a->hash > b->hash) - (a->hash < b->hash);
+}
+
+/* Joins rows of one name, so that there are never more than two sets of them. */
+static void join(struct leaks_growth *growth)
+{
+	size_t n = 0, i, k;
+
+	if (growth->n > 0)
+		qsort(growth->rows, growth->n, sizeof(*growth->rows), by_name);
+	for (i = 0; i < growth->n; i++) {
+		if (n == 0 || by_name(&growth->rows[n - 1], &growth->rows[i]) != 0) {
+			growth->rows[n++] = growth->rows[i];
+			continue;
+		}
+		for (k = 0; k < SERIES_MAX; k++) {
+			growth->rows[n - 1].count[k] += growth->rows[i].count[k];
+			growth->rows[n - 1].bytes[k] += growth->rows[i].bytes[k];
+		}
+	}
+	growth->n = n;
+}
+
+int leaks_read_growth(struct leaks *leaks, struct leaks_growth **out)
+{
+	struct recording *recording = leaks->recording;
+	struct leaks_growth *growth = calloc(1, sizeof(*growth));
+	struct heapshot_totals totals;
+	uint32_t at;
+	size_t i;
+	int status;
+
+	*out = growth;
+	if (growth == NULL)
+		return leaks_no_memory();
+	choose_series(leaks, growth);
+	if (growth->n_series < 2)
+		return CLI_OK;
+	leaks->first = growth->series[0];
+	leaks->n_steps = growth->n_series - 1;
+	status = recording_check(recording, heapshot_reader_load_names(recording->reader));
+	for (at = 0; at < growth->n_series && status == CLI_OK; at++) {
+		status = recording_check(
+			recording,
+			heapshot_reader_totals(recording->reader, growth->series[at], &totals));
+		for (i = 0; status == CLI_OK && i < totals.n_types; i++)
+			if (!add(growth, at, &totals.types[i],
+				 heapshot_reader_type(recording->reader, totals.types[i].type)))
+				return leaks_no_memory();
+		join(growth);
+	}
+	return status;
+}
+
+/* ---- What holds them ---- */
+
+/* Dominators that are climbed in search of one that many objects share. */
+#define CLIMB_MAX 16
+
+/* An object of the type that no other of the type dominates, and what dominates it. */
+struct head {
+	uint32_t dominator, object;
+	uint64_t retained;
+};
+
+static int by_dominator(const void *left, const void *right)
+{
+	const struct head *a = left, *b = right;
+
+	if (a->dominator != b->dominator)
+		return a->dominator < b->dominator ? -1 : 1;
+	return (a->object > b->object) - (a->object < b->object);
+}
+
+static bool is_object(const struct leaks *leaks, uint32_t node)
+{
+	return heapshot_graph_node(leaks->graph, node, NULL) == HEAPSHOT_NODE_OBJECT;
+}
+
+/* Fills HEADS; returns how many. */
+static size_t find_heads(const struct leaks *leaks, uint32_t type, struct head *heads)
+{
+	const uint32_t *of_class = leaks->types.of_class;
+	struct heapshot_graph_counts counts;
+	size_t n = 0, i;
+
+	heapshot_graph_counts(leaks->graph, &counts);
+	for (i = 0; i < counts.objects; i++) {
+		uint32_t object = (uint32_t)i, dominator;
+
+		if (of_class[heapshot_graph_class_of(leaks->graph, object)] != type ||
+		    !heapshot_graph_is_live(leaks->graph, object))
+			continue;
+		dominator = heapshot_graph_dominator(leaks->graph, object);
+		if (is_object(leaks, dominator) &&
+		    of_class[heapshot_graph_class_of(leaks->graph, dominator)] == type)
+			continue;
+		heads[n++] = (struct head){dominator, object,
+					   heapshot_graph_retained(leaks->graph, object)};
+	}
+	return n;
+}
+
+/* The dominator below which most is retained; the first of its heads, *share of all. */
+static size_t most_common(struct head *heads, size_t n, size_t *n_below, double *share)
+{
+	uint64_t most = 0, all = 0;
+	size_t found = 0, i, k;
+
+	qsort(heads, n, sizeof(*heads), by_dominator);
+	for (i = 0, *n_below = 0; i < n; i = k) {
+		uint64_t retained = 0;
+
+		for (k = i; k < n && heads[k].dominator == heads[i].dominator; k++)
+			retained += heads[k].retained;
+		all += retained;
+		if (retained <= most)
+			continue;
+		most = retained;
+		found = i;
+		*n_below = k - i;
+	}
+	*share = all != 0 ? (double)most / (double)all : 1;
+	return found;
+}
+
+/*
+ * The nearest node that dominates half of what the objects of a type are: each may
+ * have a holder of its own, which has one in turn.
+ */
+static bool find_holder(const struct leaks *leaks, uint32_t type, struct leak *leak)
+{
+	struct head *heads =
+		malloc(((size_t)leaks->types.types[type].live_objects + 1) * sizeof(*heads));
+	size_t n, n_below = 0, at = 0, i;
+	bool is_higher = true;
+	double share = 0;
+	unsigned climbed;
+
+	if (heads == NULL)
+		return false;
+	n = find_heads(leaks, type, heads);
+	for (climbed = 0; n > 0 && is_higher && climbed < CLIMB_MAX; climbed++) {
+		at = most_common(heads, n, &n_below, &share);
+		is_higher = false;
+		for (i = 0; share < 0.5 && i < n; i++)
+			if (is_object(leaks, heads[i].dominator)) {
+				heads[i].dominator =
+					heapshot_graph_dominator(leaks->graph, heads[i].dominator);
+				is_higher = true;
+			}
+	}
+	if (n > 0)
+		leak->target = heads[at].object;
+	if (n > 0 && !is_higher) {
+		leak->holder = heads[at].dominator;
+		leak->is_merged = n_below > 1;
+	}
+	free(heads);
+	return true;
+}
+
+/* Number of ROW's type among those of the graph; SIZE_MAX: none of them is there. */
+static size_t find_type(const struct leaks *leaks, const struct row *row)
+{
+	size_t i;
+
+	for (i = 0; i < leaks->types.n; i++) {
+		const struct graph_type *type = &leaks->types.types[i];
+
+		if (strcmp(type->name, row->type) == 0 &&
+		    strcmp(type->assembly, row->assembly) == 0 && type->hash == row->hash)
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+/* "; most hang on static T.Pub.Cache, which retains ..." */
+static void put_holder(const struct leaks *leaks, uint32_t holder, char *text, size_t size)
+{
+	char node[512], number[TEXT_NUMBER_BYTES], share[16];
+	uint64_t retained;
+
+	if (holder == HEAPSHOT_GRAPH_NONE || holder == heapshot_graph_root_node(leaks->graph))
+		return;
+	graph_put_node(leaks->recording, leaks->graph, holder, node, sizeof(node));
+	retained = heapshot_graph_retained(leaks->graph, holder);
+	snprintf(text, size, "; most hang on %s, which retains %s bytes (%s)", node,
+		 text_number(number, retained), leaks_share(leaks, retained, share));
+}
+
+/* A type that grew enough to be told, most and most steadily first. */
+struct grown {
+	const struct row *row;
+	uint32_t n_grew;
+	double score;
+};
+
+static int by_score(const void *left, const void *right)
+{
+	const struct grown *a = left, *b = right;
+
+	if (a->score != b->score)
+		return a->score < b->score ? 1 : -1;
+	return by_name(a->row, b->row);
+}
+
+static bool has_grown(const struct leaks_growth *growth, const struct row *row, struct grown *grown)
+{
+	uint32_t last = growth->n_series - 1, n_shrank = 0, i;
+
+	*grown = (struct grown){.row = row};
+	for (i = 0; i < last; i++) {
+		grown->n_grew += row->bytes[i + 1] > row->bytes[i];
+		n_shrank += row->bytes[i + 1] < row->bytes[i];
+	}
+	if (row->bytes[last] <= row->bytes[0] || grown->n_grew <= n_shrank ||
+	    (row->count[last] < row->count[0] + COUNT_MIN &&
+	     row->bytes[last] - row->bytes[0] < BYTES_MIN))
+		return false;
+	grown->score =
+		(double)(row->bytes[last] - row->bytes[0]) * (grown->n_grew - n_shrank) / last;
+	return true;
+}
+
+static int add_grown(struct leaks *leaks, const struct leaks_growth *growth,
+		     const struct grown *grown, bool with_holder)
+{
+	const struct row *row = grown->row;
+	uint32_t last = growth->n_series - 1;
+	char numbers[4][TEXT_NUMBER_BYTES], steps[64] = "", where[640] = "";
+	struct leak leak = {
+		.kind = LEAK_GROWTH,
+		.holder = HEAPSHOT_GRAPH_NONE,
+		.target = HEAPSHOT_GRAPH_NONE,
+		.type = row->type,
+		.bytes = row->bytes[last] - row->bytes[0],
+		.before = row->count[0],
+		.after = row->count[last],
+		.n_steps = last,
+		.n_grew = grown->n_grew,
+		.score = grown->score,
+	};
+	size_t type = find_type(leaks, row);
+
+	leak.count = leak.after > leak.before ? leak.after - leak.before : 0;
+	if (*row->type == '\0') {
+		snprintf(leak.unnamed, sizeof(leak.unnamed), "type#%" PRIu32, row->id);
+		leak.type = NULL;
+	}
+	if (with_holder && type != SIZE_MAX && !find_holder(leaks, (uint32_t)type, &leak))
+		return leaks_no_memory();
+	if (last > 1)
+		snprintf(steps, sizeof(steps), ", in %" PRIu32 " of %" PRIu32 " steps",
+			 grown->n_grew, last);
+	put_holder(leaks, leak.holder, where, sizeof(where));
+	return leaks_add(leaks, &leak, "%s grew from %s to %s objects, by %s bytes%s%s",
+			 leak_type(&leak), text_number(numbers[0], leak.before),
+			 text_number(numbers[1], leak.after), text_number(numbers[2], leak.bytes),
+			 steps, where);
+}
+
+int leaks_find_growth(struct leaks *leaks, const struct leaks_growth *growth)
+{
+	struct grown *grown = malloc((growth->n + 1) * sizeof(*grown));
+	int status = CLI_OK;
+	size_t n = 0, i;
+
+	if (grown == NULL)
+		return leaks_no_memory();
+	for (i = 0; growth->n_series > 1 && i < growth->n; i++)
+		n += has_grown(growth, &growth->rows[i], &grown[n]);
+	if (n > 0)
+		qsort(grown, n, sizeof(*grown), by_score);
+	for (i = 0; i < n && status == CLI_OK; i++)
+		status = add_grown(leaks, growth, &grown[i], i < HOLDERS_MAX);
+	free(grown);
+	return status;
+}

@@ -1,0 +1,177 @@
+/* SPDX-License-Identifier: MIT */
+/*
+ * Findings as text and as JSON.
+ */
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "contrib/cli/leaks.h"
+
+#define ROWS 10
+
+int leaks_put_path(const struct leaks *leaks, const struct leak *leak, size_t steps_max)
+{
+	struct path_steps steps = {0};
+
+	if (leak->target == HEAPSHOT_GRAPH_NONE)
+		return CLI_OK;
+	if (!path_find(&leaks->path, leak->target, &steps))
+		return leaks_no_memory();
+	if (steps.n > steps_max) {
+		/* The beginning says who is responsible, the end what it is about. */
+		path_put(&leaks->path, steps.list, steps_max, leak->is_merged);
+		fputs(" -> ... -> ", stdout);
+		text_put_masked(stdout, leak_type(leak));
+	} else if (steps.n > 0) {
+		path_put(&leaks->path, steps.list, steps.n, leak->is_merged);
+	}
+	free(steps.list);
+	return CLI_OK;
+}
+
+static int put_json_path(const struct leaks *leaks, const struct leak *leak, struct json *json)
+{
+	struct path_steps steps = {0};
+
+	json_key(json, "path");
+	if (leak->target != HEAPSHOT_GRAPH_NONE && !path_find(&leaks->path, leak->target, &steps))
+		return leaks_no_memory();
+	if (steps.n == 0) {
+		json_null(json);
+		return CLI_OK;
+	}
+	json_begin(json, '{');
+	path_json(&leaks->path, json, steps.list, steps.n, leak->is_merged);
+	json_end(json, '}');
+	free(steps.list);
+	return CLI_OK;
+}
+
+static int put_json_leak(const struct leaks *leaks, const struct leak *leak, struct json *json)
+{
+	int status;
+
+	json_begin(json, '{');
+	json_put_text(json, "kind", leak_kind_name(leak->kind));
+	json_put_text(json, "text", leak->text);
+	json_put_text(json, "type", leak_type(leak));
+	json_put_unsigned(json, "count", leak->count);
+	json_put_unsigned(json, "bytes", leak->bytes);
+	if (leak->kind == LEAK_GROWTH) {
+		json_put_unsigned(json, "before", leak->before);
+		json_put_unsigned(json, "after", leak->after);
+		json_put_unsigned(json, "steps", leak->n_steps);
+		json_put_unsigned(json, "steps_grown", leak->n_grew);
+	}
+	json_key(json, "holder");
+	if (leak->holder == HEAPSHOT_GRAPH_NONE) {
+		json_null(json);
+	} else {
+		json_begin(json, '{');
+		graph_node_json(json, leaks->recording, leaks->graph, leak->holder);
+		json_put_unsigned(json, "retained",
+				  heapshot_graph_retained(leaks->graph, leak->holder));
+		json_end(json, '}');
+	}
+	status = put_json_path(leaks, leak, json);
+	json_end(json, '}');
+	return status;
+}
+
+static size_t limit_of(const struct leaks *leaks)
+{
+	const struct cli_arguments *arguments = leaks->arguments;
+
+	if (arguments->has_limit)
+		return arguments->limit != 0 && arguments->limit < SIZE_MAX
+			       ? (size_t)arguments->limit
+			       : SIZE_MAX;
+	return arguments->is_json ? SIZE_MAX : ROWS;
+}
+
+static int show_json(const struct leaks *leaks)
+{
+	struct json json = {0};
+	int status = CLI_OK;
+	unsigned is_waste;
+
+	json_begin(&json, '{');
+	json_put_unsigned(&json, "snapshot", leaks->recording->snapshot->id);
+	json_put_known(&json, "first", leaks->first != NULL,
+		       leaks->first != NULL ? leaks->first->id : 0);
+	json_key(&json, "live");
+	json_begin(&json, '{');
+	json_put_unsigned(&json, "objects", leaks->live_objects);
+	json_put_unsigned(&json, "bytes", leaks->live_bytes);
+	json_end(&json, '}');
+	json_put_bool(&json, "strings", leaks->has_strings);
+	for (is_waste = 0; is_waste < 2; is_waste++) {
+		size_t n = 0, i;
+
+		json_key(&json, is_waste ? "waste" : "suspects");
+		json_begin_rows(&json);
+		for (i = 0; i < leaks->n && status == CLI_OK; i++)
+			if (leak_is_waste(leaks->list[i].kind) == is_waste && n++ < limit_of(leaks))
+				status = put_json_leak(leaks, &leaks->list[i], &json);
+		json_end(&json, ']');
+	}
+	json_end(&json, '}');
+	json_line(&json);
+	return status;
+}
+
+static int put_list(const struct leaks *leaks, bool is_waste)
+{
+	size_t limit = limit_of(leaks), n = 0, i;
+	char number[TEXT_NUMBER_BYTES];
+	int status = CLI_OK;
+
+	for (i = 0; i < leaks->n && status == CLI_OK; i++) {
+		const struct leak *leak = &leaks->list[i];
+
+		if (leak_is_waste(leak->kind) != is_waste)
+			continue;
+		if (n++ == 0)
+			puts(is_waste ? "\nWASTE" : "\nSUSPECTS");
+		if (n > limit)
+			continue;
+		printf("%2zu. %-10s ", n, leak_kind_name(leak->kind));
+		text_put_masked(stdout, leak->text);
+		if (leak->target != HEAPSHOT_GRAPH_NONE)
+			fputs("\n    ", stdout);
+		status = leaks_put_path(leaks, leak, SIZE_MAX);
+		putchar('\n');
+	}
+	if (n > limit)
+		printf("... and %s more (--limit 0 shows all)\n", text_number(number, n - limit));
+	if (n == 0 && !is_waste)
+		printf("\nNo suspects: %snothing holds many objects.\n",
+		       leaks->first != NULL ? "nothing grew, and " : "");
+	return status;
+}
+
+int leaks_show(const struct leaks *leaks)
+{
+	char numbers[2][TEXT_NUMBER_BYTES];
+	int status;
+
+	if (leaks->arguments->is_json)
+		return show_json(leaks);
+	recording_print_title(leaks->recording);
+	printf("%s objects live, %s bytes; ", text_number(numbers[0], leaks->live_objects),
+	       text_number(numbers[1], leaks->live_bytes));
+	if (leaks->first != NULL)
+		printf("compared from snapshot %" PRIu64 " on, in %" PRIu32 " step%s\n",
+		       leaks->first->id, leaks->n_steps, leaks->n_steps == 1 ? "" : "s");
+	else
+		puts("one snapshot: what grows is not looked for");
+	status = put_list(leaks, false);
+	if (status == CLI_OK)
+		status = put_list(leaks, true);
+	if (!leaks->has_strings)
+		puts("\nTexts of strings were not recorded (strings=100): equal ones are not "
+		     "looked for.");
+	if (leaks->is_strings_cut)
+		puts("\nMore than a million strings differ: not all were compared.");
+	return status;
+}
