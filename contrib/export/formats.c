@@ -20,6 +20,8 @@ const struct export_format export_formats[] = {
 	{"sqlite", SQLITE, true, true, "a database for SQL queries"},
 	{"gcdump", export_write_gcdump, NULL, false, false,
 	 "for PerfView, Visual Studio, dotnet-gcdump"},
+	{"heapsnapshot", export_write_heapsnapshot, NULL, false, false,
+	 "for the DevTools of Chromium, VS Code, memlab"},
 	{NULL, NULL, NULL, false, false, NULL},
 };
 

@@ -6,10 +6,10 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "contrib/export/roots.h"
 #include "contrib/export/slots.h"
 #include "contrib/export/sqlite.h"
 #include "contrib/export/types.h"
-#include "schema/heapshot.pb-c.h"
 
 static sqlite3_int64 id_of(uint32_t number)
 {
@@ -137,32 +137,17 @@ static void put_sources(struct sqlite_out *out)
 	sqlite3_finalize(statement);
 }
 
-/* What a thread saved holds only what nothing else does. */
-static bool is_holding(const struct heapshot_graph *graph, const struct heapshot_graph_root *root,
-		       const struct heapshot_graph_source *source)
-{
-	struct heapshot_graph_object object;
-
-	if (source->source.kind != HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS)
-		return source->is_holding;
-	heapshot_graph_object(graph, root->object, &object);
-	return object.flags & HEAPSHOT_GRAPH_SAVED;
-}
-
 static void put_roots(struct sqlite_out *out)
 {
 	sqlite3_stmt *statement = sqlite_prepare(out, "INSERT INTO roots VALUES (?, ?, ?, ?, ?)");
 	const struct heapshot_graph *graph = out->export->graph;
-	const struct heapshot_graph_source *sources;
 	const struct heapshot_graph_root *roots;
 	size_t n, i;
 
-	sources = heapshot_graph_sources(graph, &n);
 	roots = heapshot_graph_roots(graph, &n);
 	for (i = 0; i < n && out->result == EXPORT_OK; i++)
 		sqlite_put(out, statement, "iiiba", (int64_t)i + 1, id_of(roots[i].object),
-			   id_of(roots[i].source),
-			   (int)is_holding(graph, &roots[i], &sources[roots[i].source]),
+			   id_of(roots[i].source), (int)export_is_holding(graph, &roots[i]),
 			   roots[i].address);
 	sqlite3_finalize(statement);
 }
