@@ -31,7 +31,7 @@ struct synthetic_writer {
 	uint64_t time_ns;
 	uint64_t id;
 	Heapshot__SnapshotEnd end;
-	uint64_t by_kind[19];
+	uint64_t by_kind[32];
 	bool is_bare; /* without events */
 };
 
