@@ -22,6 +22,9 @@ const struct export_format export_formats[] = {
 	 "for PerfView, Visual Studio, dotnet-gcdump"},
 	{"heapsnapshot", export_write_heapsnapshot, NULL, false, false,
 	 "for the DevTools of Chromium, VS Code, memlab"},
+	{"folded", export_write_folded, NULL, false, true,
+	 "stacks of retained bytes, for flame graphs"},
+	{"speedscope", export_write_speedscope, NULL, false, true, "the same for speedscope"},
 	{NULL, NULL, NULL, false, false, NULL},
 };
 

@@ -44,26 +44,6 @@ static uint32_t name_type(struct snapshot_writer *writer, const char *name)
 	return export_name(&writer->names, safe);
 }
 
-static void put_string(struct export_output *output, const char *text)
-{
-	export_put_byte(output, '"');
-	for (; *text != '\0'; text++) {
-		const uint8_t byte = (uint8_t)*text;
-		char escaped[8];
-
-		if (byte == '"' || byte == '\\') {
-			export_put_byte(output, '\\');
-			export_put_byte(output, byte);
-		} else if (byte < 0x20 || byte == 0x7F) {
-			snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
-			export_put_text(output, escaped);
-		} else {
-			export_put_byte(output, byte);
-		}
-	}
-	export_put_byte(output, '"');
-}
-
 static void put_strings(struct snapshot_writer *writer)
 {
 	uint64_t bytes = 0;
@@ -80,7 +60,7 @@ static void put_strings(struct snapshot_writer *writer)
 	export_put_text(writer->output, "\n\"strings\":[");
 	for (i = 0; i < writer->names.n; i++) {
 		export_put_text(writer->output, i > 0 ? ",\n" : "\n");
-		put_string(writer->output, writer->names.texts[i]);
+		export_put_json_text(writer->output, writer->names.texts[i]);
 	}
 	export_put_text(writer->output, "]}\n");
 }

@@ -2,6 +2,8 @@
 /*
  * The buffered stream.
  */
+#include <stdio.h>
+
 #include "contrib/export/output.h"
 
 bool export_flush(struct export_output *output)
@@ -54,4 +56,24 @@ void export_put_u64(struct export_output *output, uint64_t number)
 {
 	export_put_u32(output, (uint32_t)number);
 	export_put_u32(output, (uint32_t)(number >> 32));
+}
+
+void export_put_json_text(struct export_output *output, const char *text)
+{
+	export_put_byte(output, '"');
+	for (; *text != '\0'; text++) {
+		const uint8_t byte = (uint8_t)*text;
+		char escaped[8];
+
+		if (byte == '"' || byte == '\\') {
+			export_put_byte(output, '\\');
+			export_put_byte(output, byte);
+		} else if (byte < 0x20 || byte == 0x7F) {
+			snprintf(escaped, sizeof(escaped), "\\u%04x", byte);
+			export_put_text(output, escaped);
+		} else {
+			export_put_byte(output, byte);
+		}
+	}
+	export_put_byte(output, '"');
 }

@@ -51,6 +51,8 @@ static inline void export_put_text(struct export_output *output, const char *tex
 
 /* In decimal. */
 void export_put_number(struct export_output *output, uint64_t number);
+/* As a string of JSON; TEXT is valid UTF-8. */
+void export_put_json_text(struct export_output *output, const char *text);
 /* Little-endian. */
 void export_put_u32(struct export_output *output, uint32_t number);
 void export_put_u64(struct export_output *output, uint64_t number);

@@ -90,7 +90,7 @@ def check_refusals(form, can_stream):
     def full_disk(directory):
         def limit():
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-            resource.setrlimit(resource.RLIMIT_FSIZE, (200000, 200000))
+            resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
         source = synthetic("many", "20000")
         command = [HEAPSHOT, "export", "--format", form, "-o", directory + "/out", source]
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit,
