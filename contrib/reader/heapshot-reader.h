@@ -445,7 +445,7 @@ heapshot_reader_frame_bytes(struct heapshot_reader *reader, struct heapshot_fram
 struct heapshot_record {
 	uint32_t field; /* number of its body in message Record; 0: it has none */
 	uint64_t time_ns;
-	const uint8_t *body; /* encoded; decode with code generated from heapshot.proto */
+	const uint8_t *body; /* encoded, never NULL; decode with code made from heapshot.proto */
 	size_t body_bytes;   /* at most 192 KiB */
 	uint32_t n_unknown;  /* unknown fields of Record */
 };

@@ -124,7 +124,8 @@ static int next_record(struct hs_content *content, struct heapshot_record *recor
 	struct hs_field field;
 	int got;
 
-	*record = (struct heapshot_record){0};
+	/* A record without a body has no bytes, but a place. */
+	*record = (struct heapshot_record){.body = content->at};
 	do {
 		got = hs_field_next(&rest, &field);
 		if (got <= 0)

@@ -194,6 +194,8 @@ static void make_recordings(void)
 		free(bytes.data);
 	}
 	put("frames", "text", "no recording\n", 13);
+	/* A frame of events whose only record is { time_delta_ns: 1 }: it has no body. */
+	put("records", "no-body", "\1\2\0\4\0\n\2\x10\2", 9);
 }
 
 /* ---- columns ---- */
