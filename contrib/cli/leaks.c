@@ -27,9 +27,11 @@ const char *leak_kind_name(enum leak_kind kind)
 	return kind_names[kind];
 }
 
-bool leak_is_waste(enum leak_kind kind)
+enum leak_list leak_list_of(enum leak_kind kind)
 {
-	return kind >= LEAK_SPARSE;
+	if (kind == LEAK_GROWTH)
+		return LEAK_LIST_GROWTH;
+	return kind < LEAK_SPARSE ? LEAK_LIST_SUSPECTS : LEAK_LIST_WASTE;
 }
 
 const char *leak_type(const struct leak *leak)
@@ -145,10 +147,9 @@ static int by_weight(const void *left, const void *right)
 	const struct leak *a = left, *b = right;
 	int order;
 
-	if (leak_is_waste(a->kind) != leak_is_waste(b->kind))
-		return leak_is_waste(a->kind) ? 1 : -1;
-	if ((a->kind == LEAK_GROWTH) != (b->kind == LEAK_GROWTH))
-		return a->kind == LEAK_GROWTH ? -1 : 1;
+	order = (int)leak_list_of(a->kind) - (int)leak_list_of(b->kind);
+	if (order != 0)
+		return order;
 	if (a->score != b->score)
 		return a->score < b->score ? 1 : -1;
 	if (a->kind != b->kind)

@@ -25,7 +25,9 @@ enum leak_kind {
 };
 /* "growth", "event", ... */
 const char *leak_kind_name(enum leak_kind kind);
-bool leak_is_waste(enum leak_kind kind);
+/* Findings are shown in three lists. */
+enum leak_list { LEAK_LIST_GROWTH, LEAK_LIST_SUSPECTS, LEAK_LIST_WASTE, LEAK_LISTS };
+enum leak_list leak_list_of(enum leak_kind kind);
 
 struct leak {
 	enum leak_kind kind;
@@ -95,11 +97,11 @@ int leaks_find_strings(struct leaks *leaks);
 /* Whether a delegate's list of what it calls is ARRAY; for leaks_find_holders. */
 bool leaks_is_told(const struct leaks *leaks, uint32_t array);
 
-/* All suspects, then all waste; or JSON. */
+/* All lists; or JSON. */
 int leaks_show(const struct leaks *leaks);
 /* In half a screen. */
 int leaks_show_overview(const struct leaks *leaks);
-/* The path of LEAK, one line without its end; nothing where there is none. */
-int leaks_put_path(const struct leaks *leaks, const struct leak *leak, size_t steps_max);
+/* The path of LEAK in words, to be freed, not masked; NULL without memory, "" without a path. */
+char *leaks_path_text(const struct leaks *leaks, const struct leak *leak);
 
 #endif

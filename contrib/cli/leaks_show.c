@@ -4,29 +4,27 @@
  */
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "contrib/cli/leaks.h"
 
 #define ROWS 10
 
-int leaks_put_path(const struct leaks *leaks, const struct leak *leak, size_t steps_max)
+static const char *const list_keys[] = {"growth", "suspects", "waste"};
+static const char *const list_titles[] = {"GROWTH", "SUSPECTS", "WASTE"};
+
+char *leaks_path_text(const struct leaks *leaks, const struct leak *leak)
 {
 	struct path_steps steps = {0};
+	char *text = NULL;
 
 	if (leak->target == HEAPSHOT_GRAPH_NONE)
-		return CLI_OK;
-	if (!path_find(&leaks->path, leak->target, &steps))
-		return leaks_no_memory();
-	if (steps.n > steps_max) {
-		/* The beginning says who is responsible, the end what it is about. */
-		path_put(&leaks->path, steps.list, steps_max, leak->is_merged);
-		fputs(" -> ... -> ", stdout);
-		text_put_masked(stdout, leak_type(leak));
-	} else if (steps.n > 0) {
-		path_put(&leaks->path, steps.list, steps.n, leak->is_merged);
-	}
+		return strdup("");
+	if (path_find(&leaks->path, leak->target, &steps))
+		text = steps.n > 0 ? path_text(&leaks->path, steps.list, steps.n, leak->is_merged)
+				   : strdup("");
 	free(steps.list);
-	return CLI_OK;
+	return text;
 }
 
 static int put_json_path(const struct leaks *leaks, const struct leak *leak, struct json *json)
@@ -93,7 +91,7 @@ static int show_json(const struct leaks *leaks)
 {
 	struct json json = {0};
 	int status = CLI_OK;
-	unsigned is_waste;
+	unsigned list;
 
 	json_begin(&json, '{');
 	json_put_unsigned(&json, "snapshot", leaks->recording->snapshot->id);
@@ -105,13 +103,13 @@ static int show_json(const struct leaks *leaks)
 	json_put_unsigned(&json, "bytes", leaks->live_bytes);
 	json_end(&json, '}');
 	json_put_bool(&json, "strings", leaks->has_strings);
-	for (is_waste = 0; is_waste < 2; is_waste++) {
+	for (list = 0; list < LEAK_LISTS; list++) {
 		size_t n = 0, i;
 
-		json_key(&json, is_waste ? "waste" : "suspects");
+		json_key(&json, list_keys[list]);
 		json_begin_rows(&json);
 		for (i = 0; i < leaks->n && status == CLI_OK; i++)
-			if (leak_is_waste(leaks->list[i].kind) == is_waste && n++ < limit_of(leaks))
+			if (leak_list_of(leaks->list[i].kind) == list && n++ < limit_of(leaks))
 				status = put_json_leak(leaks, &leaks->list[i], &json);
 		json_end(&json, ']');
 	}
@@ -120,40 +118,45 @@ static int show_json(const struct leaks *leaks)
 	return status;
 }
 
-static int put_list(const struct leaks *leaks, bool is_waste)
+static int put_list(const struct leaks *leaks, enum leak_list list)
 {
 	size_t limit = limit_of(leaks), n = 0, i;
-	char number[TEXT_NUMBER_BYTES];
-	int status = CLI_OK;
+	char number[TEXT_NUMBER_BYTES], *path;
 
-	for (i = 0; i < leaks->n && status == CLI_OK; i++) {
+	for (i = 0; i < leaks->n; i++) {
 		const struct leak *leak = &leaks->list[i];
 
-		if (leak_is_waste(leak->kind) != is_waste)
+		if (leak_list_of(leak->kind) != list)
 			continue;
 		if (n++ == 0)
-			puts(is_waste ? "\nWASTE" : "\nSUSPECTS");
+			printf("\n%s\n", list_titles[list]);
 		if (n > limit)
 			continue;
 		printf("%2zu. %-10s ", n, leak_kind_name(leak->kind));
 		text_put_masked(stdout, leak->text);
-		if (leak->target != HEAPSHOT_GRAPH_NONE)
+		path = leaks_path_text(leaks, leak);
+		if (path == NULL)
+			return leaks_no_memory();
+		if (*path != '\0')
 			fputs("\n    ", stdout);
-		status = leaks_put_path(leaks, leak, SIZE_MAX);
+		text_put_masked(stdout, path);
 		putchar('\n');
+		free(path);
 	}
 	if (n > limit)
 		printf("... and %s more (--limit 0 shows all)\n", text_number(number, n - limit));
-	if (n == 0 && !is_waste)
-		printf("\nNo suspects: %snothing holds many objects.\n",
-		       leaks->first != NULL ? "nothing grew, and " : "");
-	return status;
+	if (n == 0 && list == LEAK_LIST_GROWTH && leaks->first != NULL)
+		puts("\nNothing grew.");
+	if (n == 0 && list == LEAK_LIST_SUSPECTS)
+		puts("\nNo suspects: nothing holds many objects.");
+	return CLI_OK;
 }
 
 int leaks_show(const struct leaks *leaks)
 {
 	char numbers[2][TEXT_NUMBER_BYTES];
-	int status;
+	int status = CLI_OK;
+	unsigned list;
 
 	if (leaks->arguments->is_json)
 		return show_json(leaks);
@@ -165,9 +168,8 @@ int leaks_show(const struct leaks *leaks)
 		       leaks->first->id, leaks->n_steps, leaks->n_steps == 1 ? "" : "s");
 	else
 		puts("one snapshot: what grows is not looked for");
-	status = put_list(leaks, false);
-	if (status == CLI_OK)
-		status = put_list(leaks, true);
+	for (list = 0; list < LEAK_LISTS && status == CLI_OK; list++)
+		status = put_list(leaks, (enum leak_list)list);
 	if (!leaks->has_strings)
 		puts("\nTexts of strings were not recorded (strings=100): equal ones are not "
 		     "looked for.");

@@ -3,15 +3,42 @@
  * heapshot FILE: in half a screen what grew, the suspects, and what to type next.
  */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contrib/cli/leaks.h"
 
 #define GROWN_MAX    3
 #define SUSPECTS_MAX 3
-#define STEPS_MAX    8
+/* Of longer lines the middle is left out: the beginning says who, the end what. */
+#define LINE_HEAD 100
+#define LINE_TAIL 50
 
-/* What the system of the shell takes as it is. */
+/* Writes TEXT, masked, as two lines of a terminal at most. */
+static void put_cut(const char *text)
+{
+	const char *end = text, *tail = text, *at;
+	size_t n = 0, i;
+	char *head;
+
+	for (at = text; *at != '\0'; n++)
+		text_next(&at);
+	if (n <= LINE_HEAD + LINE_TAIL + 5) {
+		text_put_masked(stdout, text);
+		return;
+	}
+	for (i = 0; i < LINE_HEAD; i++)
+		text_next(&end);
+	for (i = 0; i < n - LINE_TAIL; i++)
+		text_next(&tail);
+	head = strndup(text, (size_t)(end - text));
+	text_put_masked(stdout, head != NULL ? head : "");
+	fputs(" ... ", stdout);
+	text_put_masked(stdout, tail);
+	free(head);
+}
+
+/* What the shell takes as it is. */
 static bool is_plain(const char *word)
 {
 	return word[strspn(word, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
@@ -78,7 +105,7 @@ static bool is_below(const struct leaks *leaks, uint32_t holder, uint32_t node)
 
 /*
  * What grew most first, but behind what explains it; then what does not grow but
- * holds much; then what else grew.
+ * holds much; then what else grew, elsewhere.
  */
 static size_t choose(const struct leaks *leaks, const struct leak *chosen[SUSPECTS_MAX])
 {
@@ -91,7 +118,7 @@ static size_t choose(const struct leaks *leaks, const struct leak *chosen[SUSPEC
 	for (i = 0; grown != NULL && cause == NULL && i < leaks->n; i++) {
 		const struct leak *leak = &leaks->list[i];
 
-		if (leak->kind != LEAK_GROWTH && !leak_is_waste(leak->kind) &&
+		if (leak_list_of(leak->kind) == LEAK_LIST_SUSPECTS &&
 		    is_below(leaks, grown->holder, leak->holder))
 			cause = leak;
 	}
@@ -103,9 +130,15 @@ static size_t choose(const struct leaks *leaks, const struct leak *chosen[SUSPEC
 		for (i = 0; i < leaks->n && n < SUSPECTS_MAX; i++) {
 			const struct leak *leak = &leaks->list[i];
 
-			if (leak != grown && leak != cause && !leak_is_waste(leak->kind) &&
-			    (leak->kind == LEAK_GROWTH) == turn)
-				chosen[n++] = leak;
+			if (leak == grown || leak == cause ||
+			    leak_list_of(leak->kind) !=
+				    (turn ? LEAK_LIST_GROWTH : LEAK_LIST_SUSPECTS))
+				continue;
+			/* What hangs there too is the same story. */
+			if (turn &&
+			    (leak->holder == grown->holder || leak->holder == HEAPSHOT_GRAPH_NONE))
+				continue;
+			chosen[n++] = leak;
 		}
 	return n;
 }
@@ -114,23 +147,25 @@ int leaks_show_overview(const struct leaks *leaks)
 {
 	const struct leak *chosen[SUSPECTS_MAX] = {NULL};
 	size_t n = choose(leaks, chosen), i;
-	char numbers[2][TEXT_NUMBER_BYTES];
-	int status = CLI_OK;
+	char numbers[2][TEXT_NUMBER_BYTES], *path;
 
 	recording_print_title(leaks->recording);
 	printf("%s objects live, %s bytes; ", text_number(numbers[0], leaks->live_objects),
 	       text_number(numbers[1], leaks->live_bytes));
 	put_growth(leaks);
 	puts(n == 0 ? "No suspects: nothing holds many objects." : "Suspects:");
-	for (i = 0; i < n && status == CLI_OK; i++) {
+	for (i = 0; i < n; i++) {
 		printf("%zu. ", i + 1);
-		text_put_masked(stdout, chosen[i]->text);
-		fputs(chosen[i]->target != HEAPSHOT_GRAPH_NONE ? "\n   " : "", stdout);
-		status = leaks_put_path(leaks, chosen[i], STEPS_MAX);
+		put_cut(chosen[i]->text);
+		path = leaks_path_text(leaks, chosen[i]);
+		if (path == NULL)
+			return leaks_no_memory();
+		if (*path != '\0')
+			fputs("\n   ", stdout);
+		put_cut(path);
 		putchar('\n');
+		free(path);
 	}
-	if (status != CLI_OK)
-		return status;
 	puts("Next:");
 	if (n > 0)
 		put_command(leaks, "path", leak_type(chosen[0]), "what holds them");

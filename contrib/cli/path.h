@@ -26,6 +26,9 @@ struct path_steps {
 /* The shortest way to TARGET; false without memory.  N is 0 where there is none. */
 bool path_find(const struct path *path, uint32_t target, struct path_steps *steps);
 
+/* A path in plain words, to be freed; not masked.  NULL without memory. */
+char *path_text(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
+		bool is_merged);
 /*
  * Writes a path in plain words, without a newline.  With IS_MERGED it stands for
  * several: indexes of arrays are "[*]".

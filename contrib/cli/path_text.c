@@ -90,9 +90,8 @@ static size_t behind(const struct path *path, const struct heapshot_graph_step *
 	return k;
 }
 
-/* The whole text, to be freed; NULL without memory. */
-static char *make_text(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
-		       bool is_merged)
+char *path_text(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
+		bool is_merged)
 {
 	char number[TEXT_NUMBER_BYTES], source[512], *text = NULL;
 	size_t bytes, n_parts = 0, part = 0, i, k;
@@ -131,7 +130,7 @@ static char *make_text(const struct path *path, const struct heapshot_graph_step
 void path_put(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
 	      bool is_merged)
 {
-	char *text = make_text(path, steps, n, is_merged);
+	char *text = path_text(path, steps, n, is_merged);
 
 	text_put_masked(stdout, text != NULL ? text : "?");
 	free(text);
@@ -140,7 +139,7 @@ void path_put(const struct path *path, const struct heapshot_graph_step *steps, 
 void path_json(const struct path *path, struct json *json, const struct heapshot_graph_step *steps,
 	       size_t n, bool is_merged)
 {
-	char *text = make_text(path, steps, n, is_merged);
+	char *text = path_text(path, steps, n, is_merged);
 	struct slot slot;
 	size_t i;
 

@@ -26,6 +26,24 @@ def a_file_instead_of_a_command():
 
 
 @test
+def growth_of_a_series():
+    path = recording("good")
+    data = run_json("leaks", path)
+    assert (data["first"], data["snapshot"]) == (1, 3), data
+    tops = [{t["type"]: t for t in run_json("top", path + at)["types"]} for at in ("@1", "@3")]
+    assert data["growth"][0]["type"] == "T.Node", data["growth"]
+    for row in data["growth"]:
+        before, after = (types[row["type"]] for types in tops)
+        assert (row["before"], row["after"], row["steps"]) == (before["count"], after["count"], 2), row
+        assert row["count"] == after["count"] - before["count"], row
+        assert row["bytes"] == after["bytes"] - before["bytes"], row
+    lines = run(path).out.splitlines()
+    assert len(lines) <= 14 and "since snapshot 1: grew T.Node by 9,000, System.String by 900" in lines[1], lines
+    # Long sentences and paths lose their middle.
+    assert all(len(line) <= 165 for line in lines if not line.startswith("  heapshot")), lines
+
+
+@test
 def no_graph():
     for command in ((), ("leaks",)):
         assert "no graph" in run(*command, recording("stats"), status=NOT_FOUND).err

@@ -194,6 +194,8 @@ def quickstart(directory):
     assert re.search(r"(?m)^ *2,000,000 +50,000 +100,000 +leak +Shop\.Order$", text), text
     assert re.search(r"(?m)^ *1 +static +Shop\.Order\[\] +Shop\.Cache\.entries$", text), text
     assert "An array (Shop.Order[]) in the static field Shop.Cache.entries holds them all." in text, text
+    assert re.search(r"(?m)^1\. 50,000 objects Shop\.Order hang on the array in static Shop\.Cache\.entries, "
+                     r"which retains [\d,]+ bytes", text), text
     recording = os.path.join(build, "sample", "leak.hs")
     check_file(recording)
     assert {"kind": "static", "name": "Shop.Cache.entries", "type": "Shop.Order[]", "count": 1} in roots(recording)
