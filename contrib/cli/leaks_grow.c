@@ -248,7 +248,7 @@ static bool find_holder(const struct leaks *leaks, uint32_t type, struct leak *l
 	}
 	if (n > 0)
 		leak->target = heads[at].object;
-	if (n > 0 && !is_higher) {
+	if (n > 0 && !is_higher && heads[at].dominator != heapshot_graph_root_node(leaks->graph)) {
 		leak->holder = heads[at].dominator;
 		leak->is_merged = n_below > 1;
 	}
@@ -277,7 +277,7 @@ static void put_holder(const struct leaks *leaks, uint32_t holder, char *text, s
 	char node[512], number[TEXT_NUMBER_BYTES], share[16];
 	uint64_t retained;
 
-	if (holder == HEAPSHOT_GRAPH_NONE || holder == heapshot_graph_root_node(leaks->graph))
+	if (holder == HEAPSHOT_GRAPH_NONE)
 		return;
 	graph_put_node(leaks->recording, leaks->graph, holder, node, sizeof(node));
 	retained = heapshot_graph_retained(leaks->graph, holder);

@@ -135,8 +135,9 @@ static size_t choose(const struct leaks *leaks, const struct leak *chosen[SUSPEC
 				    (turn ? LEAK_LIST_GROWTH : LEAK_LIST_SUSPECTS))
 				continue;
 			/* What hangs there too is the same story. */
-			if (turn &&
-			    (leak->holder == grown->holder || leak->holder == HEAPSHOT_GRAPH_NONE))
+			if (turn && (leak->target == HEAPSHOT_GRAPH_NONE ||
+				     (leak->holder != HEAPSHOT_GRAPH_NONE &&
+				      leak->holder == grown->holder)))
 				continue;
 			chosen[n++] = leak;
 		}
