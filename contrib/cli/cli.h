@@ -173,7 +173,9 @@ bool cli_parse_address(const char *text, uint64_t *address);
 
 /* "heapshot: ..." on stderr; what is formatted is masked. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same for a wrong command line; adds where help is.  Returns CLI_USAGE. */
+/* Says that memory is short.  Returns CLI_IO. */
+int cli_no_memory(void);
+/* cli_message for a wrong command line; adds where help is.  Returns CLI_USAGE. */
 int cli_usage(const struct cli_command *command, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

@@ -26,17 +26,9 @@ static int read_side(struct diff *diff, int side)
 			    heapshot_reader_error(recording->reader));
 		return CLI_DAMAGED;
 	}
-	if (status == CLI_OK && !diff_add_types(diff, side, &totals)) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (status == CLI_OK && !diff_add_types(diff, side, &totals))
+		return cli_no_memory();
 	return status;
-}
-
-static int no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
 }
 
 static size_t cut(const struct diff *diff, size_t n)
@@ -58,7 +50,7 @@ static int show(struct diff *diff)
 	diff_run_checks(diff);
 	n = diff_choose_rows(diff, &n_matching);
 	if (n == SIZE_MAX)
-		return no_memory();
+		return cli_no_memory();
 	if (n_matching == 0 && diff->n_checks == 0 &&
 	    (arguments->filter != NULL || arguments->assembly != NULL)) {
 		cli_message("no type of the two snapshots matches%s%s%s%s",
@@ -71,7 +63,7 @@ static int show(struct diff *diff)
 	if (diff->holders != NULL) {
 		holders = diff_holders_choose(diff, &n_holders);
 		if (holders == NULL)
-			return no_memory();
+			return cli_no_memory();
 	}
 	if (arguments->is_json) {
 		diff_put_json(diff, cut(diff, n), holders, cut(diff, n_holders));
@@ -92,7 +84,7 @@ static int read_graphs(struct diff *diff)
 	if (diff->arguments->with_holders) {
 		diff->holders = diff_holders_new();
 		if (diff->holders == NULL)
-			return no_memory();
+			return cli_no_memory();
 	}
 	for (side = 0; side < DIFF_SIDES && status == CLI_OK; side++)
 		if (diff->with_retained || diff->holders != NULL)

@@ -7,12 +7,6 @@
 
 #include "contrib/cli/diff.h"
 
-static int no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
-}
-
 static int sum_rows(struct diff *diff, int side, const struct heapshot_graph *graph,
 		    const uint32_t *row_of_class)
 {
@@ -22,7 +16,7 @@ static int sum_rows(struct diff *diff, int side, const struct heapshot_graph *gr
 	if (sums == NULL ||
 	    heapshot_graph_sums(graph, row_of_class, diff->n_rows, sums) != HEAPSHOT_READ_OK) {
 		free(sums);
-		return no_memory();
+		return cli_no_memory();
 	}
 	for (i = 0; i < diff->n_rows; i++)
 		diff->rows[i].sides[side].of[DIFF_RETAINED] = sums[i].retained;
@@ -53,12 +47,12 @@ static int sum_checks(struct diff *diff, int side, const struct heapshot_graph *
 					: HEAPSHOT_GRAPH_NONE;
 		if (heapshot_graph_sums(graph, groups, 1, &sum) != HEAPSHOT_READ_OK) {
 			free(groups);
-			return no_memory();
+			return cli_no_memory();
 		}
 		check->sides[side].of[DIFF_RETAINED] = sum.retained;
 	}
 	free(groups);
-	return groups != NULL ? CLI_OK : no_memory();
+	return groups != NULL ? CLI_OK : cli_no_memory();
 }
 
 static int read_graph(struct diff *diff, int side, struct heapshot_graph *graph)
@@ -70,7 +64,7 @@ static int read_graph(struct diff *diff, int side, struct heapshot_graph *graph)
 	int status = CLI_OK;
 
 	if (row_of_class == NULL)
-		return no_memory();
+		return cli_no_memory();
 	for (i = 0; i < n; i++)
 		row_of_class[i] = diff_find_row(diff, side, classes[i].type);
 	if (diff->with_retained)

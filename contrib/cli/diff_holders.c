@@ -436,8 +436,7 @@ int diff_holders_add(struct diff *diff, int side_number, struct heapshot_graph *
 	free(diff->holders->slots.list);
 	diff->holders->slots = (struct triples){0};
 	if (side.holders == NULL || !add_objects(&side)) {
-		cli_message("out of memory");
-		status = CLI_IO;
+		status = cli_no_memory();
 	}
 	free(side.holders);
 	heapshot_graph_ways_free(side.ways);

@@ -34,12 +34,6 @@ struct find {
 	size_t n_texts, room_texts;
 };
 
-static int no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
-}
-
 /* ---- Conditions ---- */
 
 static bool is_type_wanted(const struct find *find, uint32_t id)
@@ -230,7 +224,7 @@ static int look(struct find *find)
 	find->is_class_wanted = calloc(n_classes + 1, sizeof(*find->is_class_wanted));
 	find->marks = calloc((size_t)find->n_objects + 1, 1);
 	if (find->is_class_wanted == NULL || find->marks == NULL)
-		return no_memory();
+		return cli_no_memory();
 	for (i = 0; i < n_classes; i++)
 		find->is_class_wanted[i] = is_type_wanted(find, find->classes[i].type);
 	status = mark_related(find, &wanted);
@@ -250,7 +244,7 @@ static int look(struct find *find)
 	}
 	find->found = calloc(find->n_found, sizeof(*find->found));
 	if (find->found == NULL)
-		return no_memory();
+		return cli_no_memory();
 	for (object = 0, i = 0; object < find->n_objects; object++)
 		if (find->marks[object])
 			find->found[i++] = object;

@@ -130,8 +130,7 @@ int graph_types_make(struct recording *recording, const struct heapshot_graph *g
 no_memory:
 	free(entries);
 	graph_types_free(types);
-	cli_message("out of memory");
-	return CLI_IO;
+	return cli_no_memory();
 }
 
 void graph_types_free(struct graph_types *types)

@@ -129,6 +129,12 @@ void cli_message(const char *format, ...)
 	fputc('\n', stderr);
 }
 
+int cli_no_memory(void)
+{
+	cli_message("out of memory");
+	return CLI_IO;
+}
+
 int cli_usage(const struct cli_command *command, const char *format, ...)
 {
 	char text[2048];

@@ -171,10 +171,8 @@ static int show(struct jit_view *view)
 		return jit_write_map(view);
 	if (arguments->has_address)
 		return jit_show_address(view);
-	if (!choose(view)) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (!choose(view))
+		return cli_no_memory();
 	if (view->n_methods == 0) {
 		cli_message("%s: no method matches", view->recording->path);
 		return CLI_NOT_FOUND;

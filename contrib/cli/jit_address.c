@@ -114,10 +114,8 @@ int jit_show_address(const struct jit_view *view)
 		return CLI_NOT_FOUND;
 	}
 	found = calloc(n, sizeof(*found));
-	if (found == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (found == NULL)
+		return cli_no_memory();
 	n = find(&view->code, address, found, n);
 	qsort(found, n, sizeof(*found), by_life);
 	if (view->arguments->has_limit && view->arguments->limit != 0 && view->arguments->limit < n)

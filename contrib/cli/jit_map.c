@@ -70,10 +70,8 @@ int jit_write_map(const struct jit_view *view)
 	size_t n = 0, i;
 	bool is_good;
 
-	if (pieces == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (pieces == NULL)
+		return cli_no_memory();
 	for (i = 0; i < jit_n_pieces(&view->code); i++)
 		pieces[n++] = jit_piece_at(&view->code, i);
 	qsort(pieces, n, sizeof(*pieces), by_address);

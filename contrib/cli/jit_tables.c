@@ -171,10 +171,8 @@ int jit_show_tables(const struct jit_view *view)
 	size_t n_assemblies, n;
 	struct jit_assembly *assemblies = jit_assemblies(view, &n_assemblies);
 
-	if (assemblies == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (assemblies == NULL)
+		return cli_no_memory();
 	text_put_masked(stdout, view->recording->path);
 	putchar('\n');
 	put_summary(&view->code, &sums);
@@ -296,10 +294,8 @@ int jit_show_json(const struct jit_view *view)
 	size_t n_assemblies, n, i;
 	struct jit_assembly *assemblies = jit_assemblies(view, &n_assemblies);
 
-	if (assemblies == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (assemblies == NULL)
+		return cli_no_memory();
 	json_begin(&json, '{');
 	json_key(&json, "methods");
 	json_begin_rows(&json);

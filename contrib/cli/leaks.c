@@ -47,12 +47,6 @@ void leak_set_type(const struct leaks *leaks, struct leak *leak, uint32_t class_
 		leak->type = NULL;
 }
 
-int leaks_no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
-}
-
 int leaks_add(struct leaks *leaks, const struct leak *leak, const char *format, ...)
 {
 	va_list arguments;
@@ -63,7 +57,7 @@ int leaks_add(struct leaks *leaks, const struct leak *leak, const char *format, 
 		struct leak *list = realloc(leaks->list, room * sizeof(*list));
 
 		if (list == NULL)
-			return leaks_no_memory();
+			return cli_no_memory();
 		leaks->list = list;
 		leaks->room = room;
 	}
@@ -73,7 +67,7 @@ int leaks_add(struct leaks *leaks, const struct leak *leak, const char *format, 
 	leaks->list[leaks->n] = *leak;
 	leaks->list[leaks->n].text = strdup(text);
 	if (leaks->list[leaks->n].text == NULL)
-		return leaks_no_memory();
+		return cli_no_memory();
 	leaks->n++;
 	return CLI_OK;
 }

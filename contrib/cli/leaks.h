@@ -70,7 +70,6 @@ struct leaks {
 /* Adds a copy of LEAK with its sentence.  CLI_OK, or CLI_IO, said. */
 int leaks_add(struct leaks *leaks, const struct leak *leak, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
-int leaks_no_memory(void);
 
 /* Name of a class's type; BUFFER has 32 bytes. */
 const char *leaks_class_name(const struct leaks *leaks, uint32_t class_index, char *buffer);

@@ -99,7 +99,7 @@ int leaks_find_arrays(struct leaks *leaks)
 	size_t i;
 
 	if (by_class == NULL)
-		return leaks_no_memory();
+		return cli_no_memory();
 	heapshot_graph_counts(leaks->graph, &counts);
 	for (i = 0; i < counts.objects; i++)
 		count(leaks, (uint32_t)i,

@@ -131,7 +131,7 @@ int leaks_find_events(struct leaks *leaks)
 	size_t i;
 
 	if (offsets == NULL || n_by_class == NULL || is_delegate == NULL)
-		status = leaks_no_memory();
+		status = cli_no_memory();
 	for (i = 0; i < leaks->n_classes && status == CLI_OK; i++) {
 		const struct heapshot_type *type =
 			heapshot_reader_type(leaks->recording->reader, leaks->classes[i].type);

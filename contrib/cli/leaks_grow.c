@@ -128,7 +128,7 @@ int leaks_read_growth(struct leaks *leaks, struct leaks_growth **out)
 
 	*out = growth;
 	if (growth == NULL)
-		return leaks_no_memory();
+		return cli_no_memory();
 	choose_series(leaks, growth);
 	if (growth->n_series < 2)
 		return CLI_OK;
@@ -142,7 +142,7 @@ int leaks_read_growth(struct leaks *leaks, struct leaks_growth **out)
 		for (i = 0; status == CLI_OK && i < totals.n_types; i++)
 			if (!add(growth, at, &totals.types[i],
 				 heapshot_reader_type(recording->reader, totals.types[i].type)))
-				return leaks_no_memory();
+				return cli_no_memory();
 		join(growth);
 	}
 	return status;
@@ -345,7 +345,7 @@ static int add_grown(struct leaks *leaks, const struct leaks_growth *growth,
 		leak.type = NULL;
 	}
 	if (with_holder && type != SIZE_MAX && !find_holder(leaks, (uint32_t)type, &leak))
-		return leaks_no_memory();
+		return cli_no_memory();
 	if (last > 1)
 		snprintf(steps, sizeof(steps), ", in %" PRIu32 " of %" PRIu32 " steps",
 			 grown->n_grew, last);
@@ -363,7 +363,7 @@ int leaks_find_growth(struct leaks *leaks, const struct leaks_growth *growth)
 	size_t n = 0, i;
 
 	if (grown == NULL)
-		return leaks_no_memory();
+		return cli_no_memory();
 	for (i = 0; growth->n_series > 1 && i < growth->n; i++)
 		n += has_grown(growth, &growth->rows[i], &grown[n]);
 	if (n > 0)

@@ -60,7 +60,7 @@ int leaks_find_handles(struct leaks *leaks)
 	int status = CLI_OK;
 
 	if (handles == NULL)
-		return leaks_no_memory();
+		return cli_no_memory();
 	for (i = 0; i < n_roots; i++) {
 		const struct heapshot_graph_source *source = &sources[roots[i].source];
 

@@ -169,7 +169,7 @@ static int visit(struct leaks *leaks, uint32_t node, struct nodes *nodes, uint64
 			continue;
 		}
 		if (!push(nodes, child))
-			return leaks_no_memory();
+			return cli_no_memory();
 		if (kind == HEAPSHOT_NODE_OBJECT && is_object(leaks, child) &&
 		    heapshot_graph_class_of(leaks->graph, node) ==
 			    heapshot_graph_class_of(leaks->graph, child))
@@ -192,7 +192,7 @@ int leaks_find_holders(struct leaks *leaks)
 	int status = CLI_OK;
 
 	if (n_by_class == NULL || !push(&nodes, heapshot_graph_root_node(leaks->graph)))
-		status = leaks_no_memory();
+		status = cli_no_memory();
 	while (status == CLI_OK && nodes.n > 0)
 		status = visit(leaks, nodes.list[--nodes.n], &nodes, n_by_class);
 	free(n_by_class);

@@ -33,7 +33,7 @@ static int put_json_path(const struct leaks *leaks, const struct leak *leak, str
 
 	json_key(json, "path");
 	if (leak->target != HEAPSHOT_GRAPH_NONE && !path_find(&leaks->path, leak->target, &steps))
-		return leaks_no_memory();
+		return cli_no_memory();
 	if (steps.n == 0) {
 		json_null(json);
 		return CLI_OK;
@@ -136,7 +136,7 @@ static int put_list(const struct leaks *leaks, enum leak_list list)
 		text_put_masked(stdout, leak->text);
 		path = leaks_path_text(leaks, leak);
 		if (path == NULL)
-			return leaks_no_memory();
+			return cli_no_memory();
 		if (*path != '\0')
 			fputs("\n    ", stdout);
 		text_put_masked(stdout, path);

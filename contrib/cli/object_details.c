@@ -133,10 +133,8 @@ static int run(struct pass *pass)
 		    frame.snapshot != (uint32_t)recording->snapshot->id)
 			continue;
 		result = take_frame(pass, &frame);
-		if (pass->is_short) {
-			cli_message("out of memory");
-			return CLI_IO;
-		}
+		if (pass->is_short)
+			return cli_no_memory();
 		if (result != HEAPSHOT_READ_OK && result != HEAPSHOT_READ_END &&
 		    result != HEAPSHOT_READ_DAMAGED)
 			break;

@@ -160,7 +160,7 @@ int leaks_show_overview(const struct leaks *leaks)
 		put_cut(chosen[i]->text);
 		path = leaks_path_text(leaks, chosen[i]);
 		if (path == NULL)
-			return leaks_no_memory();
+			return cli_no_memory();
 		if (*path != '\0')
 			fputs("\n   ", stdout);
 		put_cut(path);

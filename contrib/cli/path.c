@@ -27,12 +27,6 @@ static bool add_target(struct path *path, uint32_t object)
 	return true;
 }
 
-static int no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
-}
-
 /* Types of this very name, else those whose name contains or matches it. */
 static int find_instances(struct path *path)
 {
@@ -48,7 +42,7 @@ static int find_instances(struct path *path)
 	is_wanted = calloc(types.n + 1, sizeof(*is_wanted));
 	if (is_wanted == NULL) {
 		graph_types_free(&types);
-		return no_memory();
+		return cli_no_memory();
 	}
 	for (i = 0; i < types.n; i++) {
 		is_wanted[i] = strcmp(graph_type_name(&types.types[i], unnamed), path->wanted) == 0;
@@ -61,7 +55,7 @@ static int find_instances(struct path *path)
 	for (i = 0; i < counts.objects && status == CLI_OK; i++)
 		if (is_wanted[types.of_class[heapshot_graph_class_of(path->graph, (uint32_t)i)]] &&
 		    !add_target(path, (uint32_t)i))
-			status = no_memory();
+			status = cli_no_memory();
 	free(is_wanted);
 	graph_types_free(&types);
 	return status;
@@ -89,7 +83,7 @@ static int find_targets(struct path *path)
 	if (parse_address(path->wanted, &address)) {
 		object = heapshot_graph_find_around(path->graph, address);
 		if (object != HEAPSHOT_GRAPH_NONE)
-			return add_target(path, object) ? CLI_OK : no_memory();
+			return add_target(path, object) ? CLI_OK : cli_no_memory();
 		cli_message("%s: no object lies at %s", path->recording->path, path->wanted);
 		return CLI_NOT_FOUND;
 	}

@@ -306,6 +306,5 @@ int path_show_merged(struct path *path)
 	free(groups.table);
 	if (is_done)
 		return CLI_OK;
-	cli_message("out of memory");
-	return CLI_IO;
+	return cli_no_memory();
 }

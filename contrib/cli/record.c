@@ -116,20 +116,16 @@ static int parse(const struct cli_command *command, int argc, char **argv, struc
 			has_memory = append(&record->options, "", value, false);
 		else
 			has_memory = append(&record->options, "", word + 2, false);
-		if (!has_memory) {
-			cli_message("out of memory");
-			return CLI_IO;
-		}
+		if (!has_memory)
+			return cli_no_memory();
 	}
 	if (i < argc && strcmp(argv[i], "--") == 0)
 		i++;
 	if (i == argc)
 		return cli_usage(command, "the program to record is missing");
 	record->program = argv + i;
-	if (record->output != NULL && !append(&record->options, "output=", record->output, true)) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (record->output != NULL && !append(&record->options, "output=", record->output, true))
+		return cli_no_memory();
 	return check_options(command, record->options);
 }
 
@@ -300,9 +296,8 @@ int cli_record(const struct cli_command *command, int argc, char **argv)
 	}
 	words = make_words(&record);
 	if (words == NULL) {
-		cli_message("out of memory");
 		free(record.options);
-		return CLI_IO;
+		return cli_no_memory();
 	}
 	/* Signals wait until we know whom to pass them on to. */
 	sigemptyset(&signals);

@@ -195,10 +195,8 @@ static int split_name(struct recording *recording, const struct cli_command *com
 	    access(name, F_OK) == 0)
 		return CLI_OK;
 	recording->copy = strndup(name, (size_t)(at - name));
-	if (recording->copy == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (recording->copy == NULL)
+		return cli_no_memory();
 	if (strcmp(recording->copy, "-") != 0 && access(recording->copy, F_OK) != 0)
 		return CLI_OK; /* the file is missing, whatever was meant */
 	if (want == RECORDING_ALL)
@@ -274,10 +272,8 @@ static int open_file(struct recording *recording, const struct cli_command *comm
 	if (strcmp(recording->path, "-") == 0 && isatty(STDIN_FILENO))
 		return cli_usage(command, "standard input is a terminal; give a file");
 	recording->reader = heapshot_reader_new(&options);
-	if (recording->reader == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (recording->reader == NULL)
+		return cli_no_memory();
 	progress_start(recording->reader);
 	result = heapshot_reader_open_file(recording->reader, recording->path);
 	return result == HEAPSHOT_READ_OK ? CLI_OK : fail(recording, result);

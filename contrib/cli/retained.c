@@ -27,12 +27,6 @@ void retained_share(const struct retained *retained, uint64_t bytes, char text[1
 	snprintf(text, 16, "%.1f %%", all > 0 ? 100.0 * (double)bytes / all : 0.0);
 }
 
-int retained_no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
-}
-
 /* Which types the options want; false when there is none. */
 static bool choose_types(struct retained *retained)
 {
@@ -133,7 +127,7 @@ static int show(struct retained *retained)
 		return status;
 	retained->is_wanted = calloc(retained->types.n + 1, sizeof(*retained->is_wanted));
 	if (retained->is_wanted == NULL)
-		return retained_no_memory();
+		return cli_no_memory();
 	if (!choose_types(retained)) {
 		cli_message("%s: no type with live objects matches%s%s%s%s",
 			    retained->recording->path, arguments->type ? " --type " : "",

@@ -21,9 +21,6 @@ size_t retained_limit(const struct retained *retained, size_t for_table, size_t 
 /* "12.3" per cent of what lives. */
 void retained_share(const struct retained *retained, uint64_t bytes, char text[16]);
 
-/* Says so; CLI_IO. */
-int retained_no_memory(void);
-
 /* A row of most tables. */
 struct retained_row {
 	uint64_t retained, count, bytes;

@@ -125,7 +125,7 @@ static int put_groups(const struct retained *retained, struct json *json, const 
 	free(groups);
 	free(rows);
 	free(sums);
-	return is_done ? CLI_OK : retained_no_memory();
+	return is_done ? CLI_OK : cli_no_memory();
 }
 
 int retained_assemblies(const struct retained *retained, struct json *json)

@@ -75,7 +75,7 @@ static int find_most(const struct retained *retained, size_t limit, struct most 
 	most->limit = limit < counts.live_objects ? limit : (size_t)counts.live_objects;
 	most->objects = calloc(most->limit + 1, sizeof(*most->objects));
 	if (most->objects == NULL)
-		return retained_no_memory();
+		return cli_no_memory();
 	for (i = 0, *n_all = 0; i < counts.objects; i++) {
 		uint32_t type =
 			retained->types.of_class[heapshot_graph_class_of(retained->graph, i)];

@@ -73,7 +73,7 @@ int retained_types(const struct retained *retained, struct json *json)
 	struct retained_row *rows = calloc(retained->types.n + 1, sizeof(*rows));
 
 	if (rows == NULL)
-		return retained_no_memory();
+		return cli_no_memory();
 	for (i = 0; i < retained->types.n; i++) {
 		const struct graph_type *type = &retained->types.types[i];
 
@@ -161,7 +161,7 @@ int retained_roots(const struct retained *retained, struct json *json)
 	struct retained_row *rows = calloc(n + 1, sizeof(*rows));
 
 	if (rows == NULL)
-		return retained_no_memory();
+		return cli_no_memory();
 	for (i = 0; i < n; i++)
 		rows[i] = (struct retained_row){
 			.retained = heapshot_graph_retained(
@@ -182,7 +182,7 @@ int retained_kinds(const struct retained *retained, struct json *json)
 	struct retained_row *rows = calloc(n + 1, sizeof(*rows));
 
 	if (rows == NULL)
-		return retained_no_memory();
+		return cli_no_memory();
 	for (i = 0; i < n; i++)
 		rows[i] = (struct retained_row){
 			.retained = heapshot_graph_retained(

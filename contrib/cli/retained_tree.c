@@ -225,5 +225,5 @@ int retained_tree(const struct retained *retained, struct json *json)
 	}
 	free(tree.branches);
 	free(tree.heap);
-	return is_done ? CLI_OK : retained_no_memory();
+	return is_done ? CLI_OK : cli_no_memory();
 }

@@ -22,10 +22,8 @@ int rewrite_open(struct rewrite *rewrite, const struct cli_command *command,
 	if (status != CLI_OK)
 		return status;
 	rewrite->packed = malloc(hs_frame_bound(HS_FRAME_RAW_MAX));
-	if (rewrite->packed == NULL) {
-		cli_message("out of memory");
-		return newfile_close(&rewrite->file, CLI_IO);
-	}
+	if (rewrite->packed == NULL)
+		return newfile_close(&rewrite->file, cli_no_memory());
 	status = recording_open(&rewrite->recording, command, arguments, want);
 	if (status != CLI_OK) {
 		free(rewrite->packed);

@@ -10,12 +10,6 @@
 
 #define DEFAULT_LIMIT 20
 
-static int no_memory(void)
-{
-	cli_message("out of memory");
-	return CLI_IO;
-}
-
 static bool find_object(struct show *show)
 {
 	show->object = heapshot_graph_find(show->graph, show->asked);
@@ -101,7 +95,7 @@ static int find_way(struct show *show)
 	status = recording_check(show->recording,
 				 heapshot_graph_ways_new(show->graph, NULL, &show->path.ways));
 	if (status == CLI_OK && !path_find(&show->path, show->object, &show->steps))
-		status = no_memory();
+		status = cli_no_memory();
 	heapshot_graph_ways_free(show->path.ways);
 	return status;
 }
@@ -123,7 +117,7 @@ static int look(struct show *show)
 				   &show->n_slots);
 	show->roots = heapshot_graph_roots_of(show->graph, show->object, &show->n_roots);
 	if (show->slots == NULL || !find_referrers(show) || !find_ephemerons(show))
-		return no_memory();
+		return cli_no_memory();
 	return CLI_OK;
 }
 

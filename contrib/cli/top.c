@@ -207,10 +207,8 @@ static int show(struct recording *recording, const struct cli_arguments *argumen
 	struct row *rows = calloc(totals->n_types ? totals->n_types : 1, sizeof(*rows));
 	size_t n, n_all, limit;
 
-	if (rows == NULL) {
-		cli_message("out of memory");
-		return CLI_IO;
-	}
+	if (rows == NULL)
+		return cli_no_memory();
 	n = n_all = make_rows(recording, arguments, totals, rows);
 	if (n == 0 && (arguments->filter != NULL || arguments->assembly != NULL)) {
 		cli_message("%s: no type with objects matches%s%s%s%s", recording->path,
