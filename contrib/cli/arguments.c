@@ -185,6 +185,14 @@ bool cli_parse_address(const char *text, uint64_t *address)
 	return parse_number(text, 16, address);
 }
 
+size_t cli_limit(const struct cli_arguments *arguments, size_t for_table, size_t for_json)
+{
+	if (!arguments->has_limit)
+		return arguments->is_json ? for_json : for_table;
+	return arguments->limit != 0 && arguments->limit < SIZE_MAX ? (size_t)arguments->limit
+								    : SIZE_MAX;
+}
+
 /* Sets what option ROW says; NULL, or what is wrong with its value, in TEXT perhaps. */
 static const char *set(struct cli_arguments *arguments, const struct cli_option_row *row,
 		       const char *value, char *text, size_t size)

@@ -165,6 +165,12 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 void cli_print_help(const struct cli_command *command, FILE *out);
 void cli_print_completion(void);
 
+/*
+ * Rows to show of a list: --limit, or without it FOR_TABLE, with --json FOR_JSON.
+ * SIZE_MAX: all.
+ */
+size_t cli_limit(const struct cli_arguments *arguments, size_t for_table, size_t for_json);
+
 /* A number of bytes with a unit, "64M"; false when it is none. */
 bool cli_parse_size(const char *text, uint64_t *bytes);
 

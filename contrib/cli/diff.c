@@ -34,11 +34,9 @@ static int read_side(struct diff *diff, int side)
 static size_t cut(const struct diff *diff, size_t n)
 {
 	const struct cli_arguments *arguments = diff->arguments;
-	const size_t limit = arguments->has_limit ? (size_t)arguments->limit
-			     : arguments->is_json ? 0
-						  : DEFAULT_LIMIT;
+	const size_t limit = cli_limit(arguments, DEFAULT_LIMIT, SIZE_MAX);
 
-	return limit != 0 && limit < n ? limit : n;
+	return limit < n ? limit : n;
 }
 
 static int show(struct diff *diff)

@@ -346,11 +346,9 @@ static void put_table(const struct find *find, size_t n)
 static void show(const struct find *find)
 {
 	const struct cli_arguments *arguments = find->arguments;
-	size_t limit = arguments->has_limit ? (size_t)arguments->limit
-		       : arguments->is_json ? 0
-					    : DEFAULT_LIMIT;
+	size_t limit = cli_limit(arguments, DEFAULT_LIMIT, SIZE_MAX);
 
-	if (limit == 0 || limit > find->n_found)
+	if (limit > find->n_found)
 		limit = find->n_found;
 	if (arguments->is_json)
 		put_json(find, limit);

@@ -52,11 +52,9 @@ static struct sums sum_up(const struct heapshot_code *code)
 static size_t limit_of(const struct jit_view *view, size_t n)
 {
 	const struct cli_arguments *arguments = view->arguments;
-	const size_t limit = arguments->has_limit ? (size_t)arguments->limit
-			     : arguments->is_json ? 0
-						  : DEFAULT_LIMIT;
+	const size_t limit = cli_limit(arguments, DEFAULT_LIMIT, SIZE_MAX);
 
-	return limit != 0 && limit < n ? limit : n;
+	return limit < n ? limit : n;
 }
 
 static void put_rest(size_t shown, size_t all, const char *what)

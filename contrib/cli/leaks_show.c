@@ -78,13 +78,7 @@ static int put_json_leak(const struct leaks *leaks, const struct leak *leak, str
 
 static size_t limit_of(const struct leaks *leaks)
 {
-	const struct cli_arguments *arguments = leaks->arguments;
-
-	if (arguments->has_limit)
-		return arguments->limit != 0 && arguments->limit < SIZE_MAX
-			       ? (size_t)arguments->limit
-			       : SIZE_MAX;
-	return arguments->is_json ? SIZE_MAX : ROWS;
+	return cli_limit(leaks->arguments, ROWS, SIZE_MAX);
 }
 
 static int show_json(const struct leaks *leaks)

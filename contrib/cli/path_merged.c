@@ -248,16 +248,14 @@ static void put_title(const struct path *path, uint64_t n_reached)
 static bool put_groups(const struct path *path, const struct groups *groups, uint64_t n_reached)
 {
 	const struct cli_arguments *arguments = path->arguments;
-	size_t limit = arguments->has_limit ? (size_t)arguments->limit
-		       : arguments->is_json ? 0
-					    : DEFAULT_LIMIT;
+	size_t limit = cli_limit(arguments, DEFAULT_LIMIT, SIZE_MAX);
 	char number[TEXT_NUMBER_BYTES];
 	struct path_steps steps = {0};
 	struct json json = {0};
 	bool is_done = true;
 	size_t i;
 
-	if (limit == 0 || limit > groups->n)
+	if (limit > groups->n)
 		limit = groups->n;
 	if (arguments->is_json) {
 		json_begin(&json, '{');

@@ -9,17 +9,6 @@
 #include "contrib/cli/retained.h"
 #include "contrib/cli/text.h"
 
-size_t retained_limit(const struct retained *retained, size_t for_table, size_t for_json)
-{
-	const struct cli_arguments *arguments = retained->arguments;
-
-	if (arguments->has_limit)
-		return arguments->limit != 0 && arguments->limit < SIZE_MAX
-			       ? (size_t)arguments->limit
-			       : SIZE_MAX;
-	return arguments->is_json ? for_json : for_table;
-}
-
 void retained_share(const struct retained *retained, uint64_t bytes, char text[16])
 {
 	double all = (double)retained->live_bytes;

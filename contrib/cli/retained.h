@@ -16,8 +16,6 @@ struct retained {
 	uint64_t live_bytes;
 };
 
-/* Rows to show: --limit, or a DEFAULT for tables and one for JSON; SIZE_MAX: all. */
-size_t retained_limit(const struct retained *retained, size_t for_table, size_t for_json);
 /* "12.3" per cent of what lives. */
 void retained_share(const struct retained *retained, uint64_t bytes, char text[16]);
 

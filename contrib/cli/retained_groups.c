@@ -85,7 +85,7 @@ static int put_groups(const struct retained *retained, struct json *json, const 
 	static const char *const domain_titles[] = {"RETAINED", "SHARE", "COUNT", "BYTES",
 						    "DOMAIN"};
 	bool is_domain = strcmp(key, "domains") == 0;
-	size_t limit = retained_limit(retained, ROWS_OF_GROUPS, SIZE_MAX), n, n_groups = 0, i;
+	size_t limit = cli_limit(retained->arguments, ROWS_OF_GROUPS, SIZE_MAX), n, n_groups = 0, i;
 	const struct heapshot_graph_class *classes = heapshot_graph_classes(retained->graph, &n);
 	struct named_class *named = calloc(n + 1, sizeof(*named));
 	uint32_t *groups = calloc(n + 1, sizeof(*groups));

@@ -143,8 +143,9 @@ int retained_objects(const struct retained *retained, struct json *json)
 	struct most most;
 	uint64_t n_all = 0;
 	size_t i;
-	int status = find_most(retained, retained_limit(retained, ROWS_OF_OBJECTS, JSON_OBJECTS),
-			       &most, &n_all);
+	int status =
+		find_most(retained, cli_limit(retained->arguments, ROWS_OF_OBJECTS, JSON_OBJECTS),
+			  &most, &n_all);
 
 	if (status != CLI_OK)
 		return status;

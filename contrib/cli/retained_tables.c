@@ -69,7 +69,7 @@ int retained_types(const struct retained *retained, struct json *json)
 {
 	static const char *const titles[] = {"RETAINED", "SHARE",    "COUNT",
 					     "BYTES",    "ASSEMBLY", "TYPE"};
-	size_t limit = retained_limit(retained, ROWS_OF_TYPES, SIZE_MAX), n = 0, i;
+	size_t limit = cli_limit(retained->arguments, ROWS_OF_TYPES, SIZE_MAX), n = 0, i;
 	struct retained_row *rows = calloc(retained->types.n + 1, sizeof(*rows));
 
 	if (rows == NULL)
@@ -124,7 +124,7 @@ static int put_roots(const struct retained *retained, struct json *json, const c
 {
 	static const char *const source_titles[] = {"RETAINED", "SHARE", "ROOTS", "KIND", "NAME"};
 	static const char *const kind_titles[] = {"RETAINED", "SHARE", "ROOTS", "KIND"};
-	size_t limit = retained_limit(retained, ROWS_OF_ROOTS, SIZE_MAX), i;
+	size_t limit = cli_limit(retained->arguments, ROWS_OF_ROOTS, SIZE_MAX), i;
 	bool is_source = strcmp(key, "roots") == 0;
 
 	qsort(rows, n, sizeof(*rows), retained_order);

@@ -211,7 +211,7 @@ int retained_tree(const struct retained *retained, struct json *json)
 	tree.least = (uint64_t)((double)retained->live_bytes * (double)share / 100);
 	if (tree.least == 0)
 		tree.least = 1;
-	is_done = grow(&tree, retained_limit(retained, ROWS_OF_TREE, JSON_TREE), &is_cut);
+	is_done = grow(&tree, cli_limit(retained->arguments, ROWS_OF_TREE, JSON_TREE), &is_cut);
 	if (is_done && json != NULL) {
 		json_key(json, "tree");
 		json_begin_rows(json);

@@ -272,10 +272,8 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 			free(groups);
 			return recording_close(&recording, CLI_NOT_FOUND);
 		}
-		limit = arguments.has_limit ? (size_t)arguments.limit
-			: arguments.is_json ? 0
-					    : DEFAULT_LIMIT;
-		if (limit != 0 && limit < n)
+		limit = cli_limit(&arguments, DEFAULT_LIMIT, SIZE_MAX);
+		if (limit < n)
 			n = limit;
 		if (arguments.is_json)
 			put_json(&recording, groups, n);

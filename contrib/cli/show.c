@@ -137,10 +137,8 @@ int cli_show(const struct cli_command *command, int argc, char **argv)
 	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
 	if (status != CLI_OK)
 		return status;
-	show.limit = arguments.has_limit ? (size_t)arguments.limit
-		     : arguments.is_json ? 0
-					 : DEFAULT_LIMIT;
-	if (show.limit == 0)
+	show.limit = cli_limit(&arguments, DEFAULT_LIMIT, SIZE_MAX);
+	if (show.limit > SIZE_MAX / 2)
 		show.limit = SIZE_MAX / 2;
 	status = graph_open(&recording, &arguments, &show.graph);
 	if (status == CLI_OK)

@@ -221,10 +221,8 @@ static int show(struct recording *recording, const struct cli_arguments *argumen
 	}
 	if (arguments->is_retained)
 		add_retained(types, rows, n);
-	limit = arguments->has_limit ? (size_t)arguments->limit
-		: arguments->is_json ? 0
-				     : DEFAULT_LIMIT;
-	if (limit != 0 && limit < n)
+	limit = cli_limit(arguments, DEFAULT_LIMIT, SIZE_MAX);
+	if (limit < n)
 		n = limit;
 	if (arguments->is_json)
 		put_json(recording, rows, n, arguments->is_retained);
