@@ -128,13 +128,6 @@ bool leaks_is_array(const struct leaks *leaks, uint32_t object, uint64_t *capaci
 	return true;
 }
 
-const char *leaks_share(const struct leaks *leaks, uint64_t bytes, char text[16])
-{
-	snprintf(text, 16, "%.1f %%",
-		 leaks->live_bytes != 0 ? 100.0 * (double)bytes / (double)leaks->live_bytes : 0.0);
-	return text;
-}
-
 /* Growth first, then what would let go of most; waste behind all of them. */
 static int by_weight(const void *left, const void *right)
 {

@@ -77,8 +77,6 @@ const char *leaks_class_name(const struct leaks *leaks, uint32_t class_index, ch
 void leaks_put_place(const struct leaks *leaks, uint32_t object, char *text, size_t size);
 /* True for an array of one dimension with references; *capacity its elements. */
 bool leaks_is_array(const struct leaks *leaks, uint32_t object, uint64_t *capacity);
-/* "92.1 %" of what lives. */
-const char *leaks_share(const struct leaks *leaks, uint64_t bytes, char text[16]);
 
 /* The detectors: CLI_OK, or a status, said.  Growth is read before there is a graph ... */
 struct leaks_growth;

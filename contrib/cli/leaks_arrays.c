@@ -20,7 +20,7 @@ struct arrays {
 
 static int add_sparse(struct leaks *leaks, uint32_t class_index, const struct arrays *arrays)
 {
-	char numbers[4][TEXT_NUMBER_BYTES], share[16];
+	char numbers[4][TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES];
 	uint64_t word = heapshot_reader_header(leaks->recording->reader)->word_bytes;
 	struct leak leak = {
 		.kind = LEAK_SPARSE,
@@ -41,12 +41,13 @@ static int add_sparse(struct leaks *leaks, uint32_t class_index, const struct ar
 		text_number(numbers[0], arrays->n_sparse), arrays->n_sparse == 1 ? "" : "s",
 		leak_type(&leak), arrays->n_sparse == 1 ? "s" : "",
 		text_number(numbers[1], arrays->filled), text_number(numbers[2], arrays->capacity),
-		text_number(numbers[3], leak.bytes), leaks_share(leaks, leak.bytes, share));
+		text_number(numbers[3], leak.bytes),
+		text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 static int add_empty(struct leaks *leaks, uint32_t class_index, const struct arrays *arrays)
 {
-	char numbers[2][TEXT_NUMBER_BYTES], share[16];
+	char numbers[2][TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES];
 	struct leak leak = {
 		.kind = LEAK_EMPTY,
 		.holder = HEAPSHOT_GRAPH_NONE,
@@ -60,10 +61,11 @@ static int add_empty(struct leaks *leaks, uint32_t class_index, const struct arr
 	if (arrays->n_empty < EMPTY_MIN)
 		return CLI_OK;
 	leak_set_type(leaks, &leak, class_index);
-	return leaks_add(
-		leaks, &leak, "%s arrays %s have no elements; one would do for all, %s bytes (%s)",
-		text_number(numbers[0], arrays->n_empty), leak_type(&leak),
-		text_number(numbers[1], leak.bytes), leaks_share(leaks, leak.bytes, share));
+	return leaks_add(leaks, &leak,
+			 "%s arrays %s have no elements; one would do for all, %s bytes (%s)",
+			 text_number(numbers[0], arrays->n_empty), leak_type(&leak),
+			 text_number(numbers[1], leak.bytes),
+			 text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 static void count(const struct leaks *leaks, uint32_t object, struct arrays *arrays)

@@ -95,7 +95,7 @@ static uint32_t most_common_target(const struct leaks *leaks, uint32_t list, uin
 static int add(struct leaks *leaks, uint32_t delegate, uint32_t list, uint64_t *offset_of_class,
 	       uint64_t *n_by_class)
 {
-	char numbers[3][TEXT_NUMBER_BYTES], place[512], share[16], of[512] = "";
+	char numbers[3][TEXT_NUMBER_BYTES], place[512], share[TEXT_SHARE_BYTES], of[512] = "";
 	struct leak leak = {.kind = LEAK_EVENT, .holder = delegate, .target = delegate};
 	uint64_t n_common;
 	uint32_t common;
@@ -118,7 +118,7 @@ static int add(struct leaks *leaks, uint32_t delegate, uint32_t list, uint64_t *
 	return leaks_add(
 		leaks, &leak, "%s handlers%s stay subscribed to %s, which retains %s bytes (%s)",
 		text_number(numbers[0], leak.count), of, place, text_number(numbers[1], leak.bytes),
-		leaks_share(leaks, leak.bytes, share));
+		text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 int leaks_find_events(struct leaks *leaks)

@@ -274,7 +274,7 @@ static size_t find_type(const struct leaks *leaks, const struct row *row)
 /* "; most hang on static T.Pub.Cache, which retains ..." */
 static void put_holder(const struct leaks *leaks, uint32_t holder, char *text, size_t size)
 {
-	char node[512], number[TEXT_NUMBER_BYTES], share[16];
+	char node[512], number[TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES];
 	uint64_t retained;
 
 	if (holder == HEAPSHOT_GRAPH_NONE)
@@ -282,7 +282,7 @@ static void put_holder(const struct leaks *leaks, uint32_t holder, char *text, s
 	graph_put_node(leaks->recording, leaks->graph, holder, node, sizeof(node));
 	retained = heapshot_graph_retained(leaks->graph, holder);
 	snprintf(text, size, "; most hang on %s, which retains %s bytes (%s)", node,
-		 text_number(number, retained), leaks_share(leaks, retained, share));
+		 text_number(number, retained), text_share(share, retained, leaks->live_bytes));
 }
 
 /* A type that grew enough to be told, most and most steadily first. */

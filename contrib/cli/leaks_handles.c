@@ -29,7 +29,7 @@ static int add(struct leaks *leaks, const struct handle *handles, size_t n)
 	size_t n_sources, i;
 	const struct heapshot_graph_source *sources =
 		heapshot_graph_sources(leaks->graph, &n_sources);
-	char numbers[2][TEXT_NUMBER_BYTES], share[16];
+	char numbers[2][TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES];
 	struct leak leak = {
 		.kind = LEAK_HANDLES,
 		.holder = heapshot_graph_source_node(leaks->graph, handles->source),
@@ -47,7 +47,7 @@ static int add(struct leaks *leaks, const struct handle *handles, size_t n)
 	return leaks_add(leaks, &leak, "%s GCHandles (%s) to %s were not freed; %s bytes (%s)",
 			 text_number(numbers[0], n), graph_source_name(&sources[handles->source]),
 			 leak_type(&leak), text_number(numbers[1], leak.bytes),
-			 leaks_share(leaks, leak.bytes, share));
+			 text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 int leaks_find_handles(struct leaks *leaks)

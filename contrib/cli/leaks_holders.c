@@ -66,7 +66,7 @@ static uint32_t common_class(const struct leaks *leaks, uint32_t node, uint64_t 
 
 static int add_holder(struct leaks *leaks, uint32_t node, uint64_t n_parts, uint64_t *n_by_class)
 {
-	char numbers[4][TEXT_NUMBER_BYTES], what[512], parts[512], share[16];
+	char numbers[4][TEXT_NUMBER_BYTES], what[512], parts[512], share[TEXT_SHARE_BYTES];
 	struct leak leak = {.kind = LEAK_HOLDER, .holder = node, .target = node, .count = n_parts};
 	uint64_t n_common, capacity;
 	uint32_t common, one = node;
@@ -100,7 +100,7 @@ static int add_holder(struct leaks *leaks, uint32_t node, uint64_t n_parts, uint
 	return leaks_add(leaks, &leak, "%s objects%s hang on %s, which retains %s bytes (%s)",
 			 text_number(numbers[0], n_parts), parts, what,
 			 text_number(numbers[2], leak.bytes),
-			 leaks_share(leaks, leak.bytes, share));
+			 text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 /* Objects of the class of TOP that it dominates, itself too. */
@@ -124,7 +124,7 @@ static uint64_t count_alike(const struct leaks *leaks, uint32_t top)
 
 static int add_structure(struct leaks *leaks, uint32_t node)
 {
-	char numbers[2][TEXT_NUMBER_BYTES], place[512], share[16];
+	char numbers[2][TEXT_NUMBER_BYTES], place[512], share[TEXT_SHARE_BYTES];
 	struct leak leak = {.kind = LEAK_STRUCTURE, .holder = node, .target = node};
 
 	leak.count = count_alike(leaks, node);
@@ -136,7 +136,7 @@ static int add_structure(struct leaks *leaks, uint32_t node)
 			 "%s objects %s hang on one another below %s; they retain %s bytes (%s)",
 			 text_number(numbers[0], leak.count), leak_type(&leak), place,
 			 text_number(numbers[1], leak.bytes),
-			 leaks_share(leaks, leak.bytes, share));
+			 text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 /* Handles are told by a detector of their own. */

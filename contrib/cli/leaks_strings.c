@@ -112,7 +112,7 @@ static bool count(void *user_data, const struct object_text *string)
 
 static int add(struct leaks *leaks, const struct text *text)
 {
-	char numbers[2][TEXT_NUMBER_BYTES], share[16];
+	char numbers[2][TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES];
 	struct leak leak = {
 		.kind = LEAK_STRINGS,
 		.holder = HEAPSHOT_GRAPH_NONE,
@@ -128,7 +128,8 @@ static int add(struct leaks *leaks, const struct text *text)
 		leaks, &leak, "%s strings %s \"%s%s\"; all but one are for nothing, %s bytes (%s)",
 		text_number(numbers[0], text->count), text->is_cut ? "of one length begin" : "read",
 		text->shown, text->is_cut || text->is_longer ? "..." : "",
-		text_number(numbers[1], text->bytes), leaks_share(leaks, text->bytes, share));
+		text_number(numbers[1], text->bytes),
+		text_share(share, text->bytes, leaks->live_bytes));
 }
 
 int leaks_find_strings(struct leaks *leaks)

@@ -3,7 +3,6 @@
  * heapshot path: what holds an object, or the instances of a type.
  */
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,14 +63,7 @@ static int find_instances(struct path *path)
 /* 0x7f0000000010, or the same without 0x if it cannot be a name. */
 static bool parse_address(const char *text, uint64_t *address)
 {
-	bool has_prefix = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
-	char *end;
-
-	if (!isxdigit((unsigned char)*text) || (!has_prefix && !isdigit((unsigned char)*text)))
-		return false;
-	errno = 0;
-	*address = strtoull(text, &end, 16);
-	return *end == '\0' && errno == 0;
+	return isdigit((unsigned char)*text) && cli_parse_address(text, address);
 }
 
 static int find_targets(struct path *path)

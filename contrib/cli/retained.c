@@ -9,13 +9,6 @@
 #include "contrib/cli/retained.h"
 #include "contrib/cli/text.h"
 
-void retained_share(const struct retained *retained, uint64_t bytes, char text[16])
-{
-	double all = (double)retained->live_bytes;
-
-	snprintf(text, 16, "%.1f %%", all > 0 ? 100.0 * (double)bytes / all : 0.0);
-}
-
 /* Which types the options want; false when there is none. */
 static bool choose_types(struct retained *retained)
 {

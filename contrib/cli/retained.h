@@ -16,9 +16,6 @@ struct retained {
 	uint64_t live_bytes;
 };
 
-/* "12.3" per cent of what lives. */
-void retained_share(const struct retained *retained, uint64_t bytes, char text[16]);
-
 /* A row of most tables. */
 struct retained_row {
 	uint64_t retained, count, bytes;

@@ -110,11 +110,12 @@ static void put_objects(const struct retained *retained, const struct most *most
 		for (i = 0; i < most->n; i++) {
 			uint32_t object = most->objects[i];
 			uint64_t bytes = heapshot_graph_retained(retained->graph, object);
-			char numbers[2][TEXT_NUMBER_BYTES], share[16], address[32], unnamed[32];
+			char numbers[2][TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES], address[32],
+				unnamed[32];
 			char dominator[512];
 			const char *cells[] = {
 				text_number(numbers[0], bytes),
-				share,
+				text_share(share, bytes, retained->live_bytes),
 				text_number(numbers[1],
 					    heapshot_graph_size(retained->graph, object)),
 				address,
@@ -123,7 +124,6 @@ static void put_objects(const struct retained *retained, const struct most *most
 				dominator,
 			};
 
-			retained_share(retained, bytes, share);
 			snprintf(address, sizeof(address), "0x%" PRIx64,
 				 heapshot_graph_address(retained->graph, object));
 			graph_put_node(retained->recording, retained->graph,

@@ -40,13 +40,12 @@ void retained_put_table(const struct retained *retained, const char *title,
 		if (is_printed)
 			text_table_print(&table, titles, true);
 		for (i = 0; i < n; i++) {
-			char numbers[3][TEXT_NUMBER_BYTES], share[16];
+			char numbers[3][TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES];
 			const char *cells[7];
 			size_t k = 0;
 
-			retained_share(retained, rows[i].retained, share);
 			cells[k++] = text_number(numbers[0], rows[i].retained);
-			cells[k++] = share;
+			cells[k++] = text_share(share, rows[i].retained, retained->live_bytes);
 			cells[k++] = text_number(numbers[1], rows[i].count);
 			if (has_bytes)
 				cells[k++] = text_number(numbers[2], rows[i].bytes);

@@ -161,7 +161,7 @@ static void put_branch(const struct tree *tree, const struct branch *branch, str
 {
 	const struct retained *retained = tree->retained;
 	uint64_t bytes = heapshot_graph_retained(retained->graph, branch->node);
-	char number[TEXT_NUMBER_BYTES], share[16], text[512];
+	char number[TEXT_NUMBER_BYTES], share[TEXT_SHARE_BYTES], text[512];
 
 	if (json != NULL) {
 		json_begin(json, '{');
@@ -172,9 +172,9 @@ static void put_branch(const struct tree *tree, const struct branch *branch, str
 		json_end(json, '}');
 		return;
 	}
-	retained_share(retained, bytes, share);
 	graph_put_node(retained->recording, retained->graph, branch->node, text, sizeof(text));
-	printf("%17s %8s  %*s", text_number(number, bytes), share, (int)(2 * branch->depth), "");
+	printf("%17s %8s  %*s", text_number(number, bytes),
+	       text_share(share, bytes, retained->live_bytes), (int)(2 * branch->depth), "");
 	text_put_masked(stdout, text);
 	if (branch->n_alike > 0)
 		printf(" and %s alike below it", text_number(number, branch->n_alike));

@@ -97,6 +97,13 @@ const char *text_change(char buffer[TEXT_NUMBER_BYTES], int64_t change)
 	return text;
 }
 
+const char *text_share(char buffer[TEXT_SHARE_BYTES], uint64_t part, uint64_t all)
+{
+	snprintf(buffer, TEXT_SHARE_BYTES, "%.1f %%",
+		 all != 0 ? 100.0 * (double)part / (double)all : 0.0);
+	return buffer;
+}
+
 const char *text_duration(char buffer[TEXT_NUMBER_BYTES], uint64_t ns)
 {
 	if (ns >= 1000000000)

@@ -33,6 +33,9 @@ bool text_matches(const char *name, const char *filter);
 const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number);
 /* "+1,234,567", "-5", "0" */
 const char *text_change(char buffer[TEXT_NUMBER_BYTES], int64_t change);
+#define TEXT_SHARE_BYTES 16
+/* "92.1 %": PART of ALL, 0 of nothing. */
+const char *text_share(char buffer[TEXT_SHARE_BYTES], uint64_t part, uint64_t all);
 /* "12.345 s", "1.2 ms" */
 const char *text_duration(char buffer[TEXT_NUMBER_BYTES], uint64_t ns);
 /* "2026-01-31 12:34:56", local time */
