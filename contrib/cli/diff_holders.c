@@ -274,17 +274,6 @@ struct side {
 	uint32_t *holders; /* by node of the graph; 0: not known yet */
 };
 
-/* "[*].key" for "[17].key". */
-static void forget_index(char *name)
-{
-	char *end = *name == '[' ? strchr(name, ']') : NULL;
-
-	if (end == NULL)
-		return;
-	memmove(name + 2, end, strlen(end) + 1);
-	name[1] = '*';
-}
-
 static uint32_t slot_label(const struct side *side, const struct heapshot_graph_step *step)
 {
 	struct diff_holders *holders = side->diff->holders;
@@ -304,7 +293,7 @@ static uint32_t slot_label(const struct side *side, const struct heapshot_graph_
 	if (known->value != 0)
 		return known->value - 1;
 	heapshot_reader_slot_name(side->recording->reader, type, step->offset, name);
-	forget_index(name);
+	graph_drop_index(name);
 	label = intern(holders, name);
 	if (label == UINT32_MAX || !add_triple(&holders->slots, type, (uint32_t)(offset >> 32),
 					       (uint32_t)offset, label + 1))
@@ -337,35 +326,14 @@ static uint32_t follow(const struct side *side, uint32_t node)
 	if (!has_way)
 		return find_child(side->diff, 0, 0, row);
 	label = 0;
-	if (heapshot_graph_node(side->graph, step.node, NULL) == HEAPSHOT_NODE_OBJECT)
+	if (graph_is_object(side->graph, step.node))
 		label = slot_label(side, &step);
 	return label != UINT32_MAX ? find_child(side->diff, side->holders[step.node], label, row)
 				   : UINT32_MAX;
 }
 
-struct stack {
-	uint32_t *list;
-	size_t n, room;
-};
-
-static bool push(struct stack *stack, uint32_t node)
-{
-	size_t room = stack->room != 0 ? stack->room * 2 : 4096;
-	uint32_t *list;
-
-	if (stack->n == stack->room) {
-		list = realloc(stack->list, room * sizeof(*list));
-		if (list == NULL)
-			return false;
-		stack->list = list;
-		stack->room = room;
-	}
-	stack->list[stack->n++] = node;
-	return true;
-}
-
 /* Finds the ways of NODE and of all that lies before it. */
-static bool resolve(const struct side *side, uint32_t node, struct stack *stack)
+static bool resolve(const struct side *side, uint32_t node, struct graph_nodes *stack)
 {
 	struct heapshot_graph_step step = {.node = node};
 
@@ -375,7 +343,7 @@ static bool resolve(const struct side *side, uint32_t node, struct stack *stack)
 		    heapshot_graph_node(side->graph, step.node, NULL) == HEAPSHOT_NODE_KIND)
 			break;
 		node = step.node;
-		if (!push(stack, node))
+		if (!graph_nodes_push(stack, node))
 			return false;
 	} while (heapshot_graph_way_before(side->ways, node, &step));
 	while (stack->n > 0) {
@@ -392,7 +360,7 @@ static bool resolve(const struct side *side, uint32_t node, struct stack *stack)
 
 static bool add_objects(const struct side *side)
 {
-	struct stack stack = {0};
+	struct graph_nodes stack = {0};
 	struct heapshot_graph_counts counts;
 	uint32_t i;
 

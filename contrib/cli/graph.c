@@ -148,6 +148,28 @@ const char *graph_type_name(const struct graph_type *type, char *buffer)
 	return buffer;
 }
 
+/* ---- Nodes ---- */
+
+bool graph_nodes_push(struct graph_nodes *nodes, uint32_t node)
+{
+	if (nodes->n == nodes->room) {
+		size_t room = nodes->room != 0 ? nodes->room * 2 : 256;
+		uint32_t *list = realloc(nodes->list, room * sizeof(*list));
+
+		if (list == NULL)
+			return false;
+		nodes->list = list;
+		nodes->room = room;
+	}
+	nodes->list[nodes->n++] = node;
+	return true;
+}
+
+bool graph_is_object(const struct heapshot_graph *graph, uint32_t node)
+{
+	return heapshot_graph_node(graph, node, NULL) == HEAPSHOT_NODE_OBJECT;
+}
+
 /* ---- Words ---- */
 
 const char *graph_object_type(const struct recording *recording, const struct heapshot_graph *graph,
@@ -163,6 +185,16 @@ const char *graph_object_type(const struct recording *recording, const struct he
 const char *graph_source_name(const struct heapshot_graph_source *source)
 {
 	return *source->source.name != '\0' ? source->source.name : source->source.handle_type;
+}
+
+void graph_drop_index(char *name)
+{
+	char *end = *name == '[' ? strchr(name, ']') : NULL;
+
+	if (end == NULL)
+		return;
+	memmove(name + 2, end, strlen(end) + 1);
+	name[1] = '*';
 }
 
 void graph_put_node(const struct recording *recording, const struct heapshot_graph *graph,

@@ -41,12 +41,26 @@ void graph_types_free(struct graph_types *types);
 /* BUFFER has 32 bytes. */
 const char *graph_type_name(const struct graph_type *type, char *buffer);
 
+/* A list of nodes, to be freed by free(LIST). */
+struct graph_nodes {
+	uint32_t *list;
+	size_t n, room;
+};
+/* False without memory. */
+bool graph_nodes_push(struct graph_nodes *nodes, uint32_t node);
+
+/* False for what holds objects from outside: sources, their kinds, the root node. */
+bool graph_is_object(const struct heapshot_graph *graph, uint32_t node);
+
 /* The name of the type of OBJECT; BUFFER has 32 bytes. */
 const char *graph_object_type(const struct recording *recording, const struct heapshot_graph *graph,
 			      uint32_t object, char *buffer);
 
 /* What a source of roots is called: "T.Pub.Root", "main", "normal", or "". */
 const char *graph_source_name(const struct heapshot_graph_source *source);
+
+/* Makes "[*].key" of the name "[17].key" of a slot. */
+void graph_drop_index(char *name);
 
 /* "static T.Pub.Ev", "stack", "all roots", "System.String 0x7f0000000010" */
 void graph_put_node(const struct recording *recording, const struct heapshot_graph *graph,

@@ -87,7 +87,7 @@ void leaks_put_place(const struct leaks *leaks, uint32_t object, char *text, siz
 		snprintf(text, size, "?");
 		return;
 	}
-	if (heapshot_graph_node(leaks->graph, step.node, NULL) != HEAPSHOT_NODE_OBJECT) {
+	if (!graph_is_object(leaks->graph, step.node)) {
 		graph_put_node(leaks->recording, leaks->graph, step.node, text, size);
 		return;
 	}

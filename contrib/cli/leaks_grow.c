@@ -168,11 +168,6 @@ static int by_dominator(const void *left, const void *right)
 	return (a->object > b->object) - (a->object < b->object);
 }
 
-static bool is_object(const struct leaks *leaks, uint32_t node)
-{
-	return heapshot_graph_node(leaks->graph, node, NULL) == HEAPSHOT_NODE_OBJECT;
-}
-
 /* Fills HEADS; returns how many. */
 static size_t find_heads(const struct leaks *leaks, uint32_t type, struct head *heads)
 {
@@ -188,7 +183,7 @@ static size_t find_heads(const struct leaks *leaks, uint32_t type, struct head *
 		    !heapshot_graph_is_live(leaks->graph, object))
 			continue;
 		dominator = heapshot_graph_dominator(leaks->graph, object);
-		if (is_object(leaks, dominator) &&
+		if (graph_is_object(leaks->graph, dominator) &&
 		    of_class[heapshot_graph_class_of(leaks->graph, dominator)] == type)
 			continue;
 		heads[n++] = (struct head){dominator, object,
@@ -240,7 +235,7 @@ static bool find_holder(const struct leaks *leaks, uint32_t type, struct leak *l
 		at = most_common(heads, n, &n_below, &share);
 		is_higher = false;
 		for (i = 0; share < 0.5 && i < n; i++)
-			if (is_object(leaks, heads[i].dominator)) {
+			if (graph_is_object(leaks->graph, heads[i].dominator)) {
 				heads[i].dominator =
 					heapshot_graph_dominator(leaks->graph, heads[i].dominator);
 				is_higher = true;

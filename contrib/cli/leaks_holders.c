@@ -13,31 +13,6 @@
 /* Fewer are parts of something, not a heap of things. */
 #define PARTS_MIN 16
 
-struct nodes {
-	uint32_t *list;
-	size_t n, room;
-};
-
-static bool push(struct nodes *nodes, uint32_t node)
-{
-	if (nodes->n == nodes->room) {
-		size_t room = nodes->room ? nodes->room * 2 : 256;
-		uint32_t *list = realloc(nodes->list, room * sizeof(*list));
-
-		if (list == NULL)
-			return false;
-		nodes->list = list;
-		nodes->room = room;
-	}
-	nodes->list[nodes->n++] = node;
-	return true;
-}
-
-static bool is_object(const struct leaks *leaks, uint32_t node)
-{
-	return heapshot_graph_node(leaks->graph, node, NULL) == HEAPSHOT_NODE_OBJECT;
-}
-
 /* The most common class of the small parts below NODE; N_BY_CLASS is all 0, and is again. */
 static uint32_t common_class(const struct leaks *leaks, uint32_t node, uint64_t *n_by_class,
 			     uint64_t *count, uint32_t *one)
@@ -47,7 +22,7 @@ static uint32_t common_class(const struct leaks *leaks, uint32_t node, uint64_t 
 	*count = 0;
 	for (child = heapshot_graph_first_child(leaks->graph, node); child != HEAPSHOT_GRAPH_NONE;
 	     child = heapshot_graph_next_child(leaks->graph, child)) {
-		if (!is_object(leaks, child) ||
+		if (!graph_is_object(leaks->graph, child) ||
 		    heapshot_graph_retained(leaks->graph, child) >= leaks->threshold)
 			continue;
 		class_index = heapshot_graph_class_of(leaks->graph, child);
@@ -59,7 +34,7 @@ static uint32_t common_class(const struct leaks *leaks, uint32_t node, uint64_t 
 	}
 	for (child = heapshot_graph_first_child(leaks->graph, node); child != HEAPSHOT_GRAPH_NONE;
 	     child = heapshot_graph_next_child(leaks->graph, child))
-		if (is_object(leaks, child))
+		if (graph_is_object(leaks->graph, child))
 			n_by_class[heapshot_graph_class_of(leaks->graph, child)] = 0;
 	return most;
 }
@@ -75,7 +50,7 @@ static int add_holder(struct leaks *leaks, uint32_t node, uint64_t n_parts, uint
 	leak.score = (double)leak.bytes;
 	common = common_class(leaks, node, n_by_class, &n_common, &one);
 	leak_set_type(leaks, &leak, common);
-	if (!is_object(leaks, node)) {
+	if (!graph_is_object(leaks->graph, node)) {
 		leak.target = one;
 		leak.is_merged = true;
 		graph_put_node(leaks->recording, leaks->graph, node, what, sizeof(what));
@@ -152,7 +127,8 @@ static bool is_handles(const struct leaks *leaks, uint32_t node)
 	return strcmp(heapshot_root_kind_name(sources[index].source.kind), "gc_handle") == 0;
 }
 
-static int visit(struct leaks *leaks, uint32_t node, struct nodes *nodes, uint64_t *n_by_class)
+static int visit(struct leaks *leaks, uint32_t node, struct graph_nodes *nodes,
+		 uint64_t *n_by_class)
 {
 	enum heapshot_graph_node_kind kind = heapshot_graph_node(leaks->graph, node, NULL);
 	uint64_t small = 0, n_small = 0, retained;
@@ -168,9 +144,9 @@ static int visit(struct leaks *leaks, uint32_t node, struct nodes *nodes, uint64
 			n_small++;
 			continue;
 		}
-		if (!push(nodes, child))
+		if (!graph_nodes_push(nodes, child))
 			return cli_no_memory();
-		if (kind == HEAPSHOT_NODE_OBJECT && is_object(leaks, child) &&
+		if (kind == HEAPSHOT_NODE_OBJECT && graph_is_object(leaks->graph, child) &&
 		    heapshot_graph_class_of(leaks->graph, node) ==
 			    heapshot_graph_class_of(leaks->graph, child))
 			is_structure = true;
@@ -188,10 +164,10 @@ static int visit(struct leaks *leaks, uint32_t node, struct nodes *nodes, uint64
 int leaks_find_holders(struct leaks *leaks)
 {
 	uint64_t *n_by_class = calloc(leaks->n_classes + 1, sizeof(*n_by_class));
-	struct nodes nodes = {0};
+	struct graph_nodes nodes = {0};
 	int status = CLI_OK;
 
-	if (n_by_class == NULL || !push(&nodes, heapshot_graph_root_node(leaks->graph)))
+	if (n_by_class == NULL || !graph_nodes_push(&nodes, heapshot_graph_root_node(leaks->graph)))
 		status = cli_no_memory();
 	while (status == CLI_OK && nodes.n > 0)
 		status = visit(leaks, nodes.list[--nodes.n], &nodes, n_by_class);

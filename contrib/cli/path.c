@@ -10,22 +10,6 @@
 #include "contrib/cli/path.h"
 #include "contrib/cli/text.h"
 
-/* Adds OBJECT to the targets. */
-static bool add_target(struct path *path, uint32_t object)
-{
-	if (path->n_targets == path->room_targets) {
-		size_t room = path->room_targets ? path->room_targets * 2 : 256;
-		uint32_t *targets = realloc(path->targets, room * sizeof(*targets));
-
-		if (targets == NULL)
-			return false;
-		path->targets = targets;
-		path->room_targets = room;
-	}
-	path->targets[path->n_targets++] = object;
-	return true;
-}
-
 /* Types of this very name, else those whose name contains or matches it. */
 static int find_instances(struct path *path)
 {
@@ -53,7 +37,7 @@ static int find_instances(struct path *path)
 	heapshot_graph_counts(path->graph, &counts);
 	for (i = 0; i < counts.objects && status == CLI_OK; i++)
 		if (is_wanted[types.of_class[heapshot_graph_class_of(path->graph, (uint32_t)i)]] &&
-		    !add_target(path, (uint32_t)i))
+		    !graph_nodes_push(&path->targets, (uint32_t)i))
 			status = cli_no_memory();
 	free(is_wanted);
 	graph_types_free(&types);
@@ -75,12 +59,12 @@ static int find_targets(struct path *path)
 	if (parse_address(path->wanted, &address)) {
 		object = heapshot_graph_find_around(path->graph, address);
 		if (object != HEAPSHOT_GRAPH_NONE)
-			return add_target(path, object) ? CLI_OK : cli_no_memory();
+			return graph_nodes_push(&path->targets, object) ? CLI_OK : cli_no_memory();
 		cli_message("%s: no object lies at %s", path->recording->path, path->wanted);
 		return CLI_NOT_FOUND;
 	}
 	status = find_instances(path);
-	if (status == CLI_OK && path->n_targets == 0) {
+	if (status == CLI_OK && path->targets.n == 0) {
 		cli_message("%s: no object of type '%s'", path->recording->path, path->wanted);
 		status = CLI_NOT_FOUND;
 	}
@@ -177,7 +161,7 @@ static void begin_json(const struct path *path, struct json *json)
 	json_begin(json, '{');
 	json_put_unsigned(json, "snapshot", path->recording->snapshot->id);
 	json_put_text(json, "target", path->wanted);
-	json_put_unsigned(json, "objects", path->n_targets);
+	json_put_unsigned(json, "objects", path->targets.n);
 	json_key(json, "paths");
 	json_begin_rows(json);
 }
@@ -193,8 +177,8 @@ static int show_all(struct path *path)
 	struct json json = {0};
 	size_t n_steps;
 
-	result = heapshot_graph_paths_new(path->graph, path->ways, path->targets, path->n_targets,
-					  &paths);
+	result = heapshot_graph_paths_new(path->graph, path->ways, path->targets.list,
+					  path->targets.n, &paths);
 	if (result != HEAPSHOT_READ_OK)
 		return recording_check(path->recording, result);
 	if (is_json)
@@ -235,10 +219,10 @@ static int check_ways(const struct path *path)
 	bool is_live = false;
 	size_t i;
 
-	for (i = 0; i < path->n_targets; i++) {
-		if (heapshot_graph_way_length(path->ways, path->targets[i]) != 0)
+	for (i = 0; i < path->targets.n; i++) {
+		if (heapshot_graph_way_length(path->ways, path->targets.list[i]) != 0)
 			return CLI_OK;
-		is_live |= heapshot_graph_is_live(path->graph, path->targets[i]);
+		is_live |= heapshot_graph_is_live(path->graph, path->targets.list[i]);
 	}
 	if (is_live)
 		cli_message("%s: nothing but %s holds %s", path->recording->path,
@@ -287,7 +271,7 @@ int cli_path(const struct cli_command *command, int argc, char **argv)
 	status = graph_open(&recording, &arguments, &path.graph);
 	if (status == CLI_OK)
 		status = show(&path, &options);
-	free(path.targets);
+	free(path.targets.list);
 	heapshot_graph_ways_free(path.ways);
 	heapshot_graph_free(path.graph);
 	return recording_close(&recording, status);

@@ -12,9 +12,8 @@ struct path {
 	const struct cli_arguments *arguments;
 	struct heapshot_graph *graph;
 	struct heapshot_graph_ways *ways;
-	const char *wanted; /* as it was asked for: a type or an address */
-	uint32_t *targets;  /* objects, ascending */
-	size_t n_targets, room_targets;
+	const char *wanted;         /* as it was asked for: a type or an address */
+	struct graph_nodes targets; /* objects, ascending */
 };
 
 /* One path from a source to a target, in the order of its steps. */

@@ -49,8 +49,7 @@ static uint64_t slot_key(const struct path *path, uint32_t type,
  */
 struct hashes {
 	uint64_t *of_node;
-	uint32_t *way; /* nodes whose hashes are still to be made */
-	size_t n, room;
+	struct graph_nodes way; /* whose hashes are still to be made */
 };
 
 static uint64_t step_hash(const struct path *path, const struct heapshot_graph_class *classes,
@@ -61,21 +60,6 @@ static uint64_t step_hash(const struct path *path, const struct heapshot_graph_c
 	return mix(mix(1, class_index), slot_key(path, classes[class_index].type, step));
 }
 
-static bool push(struct hashes *hashes, uint32_t node)
-{
-	if (hashes->n == hashes->room) {
-		size_t room = hashes->room ? hashes->room * 2 : 256;
-		uint32_t *way = realloc(hashes->way, room * sizeof(*way));
-
-		if (way == NULL)
-			return false;
-		hashes->way = way;
-		hashes->room = room;
-	}
-	hashes->way[hashes->n++] = node;
-	return true;
-}
-
 /* The hash of the way to NODE; 0 without memory. */
 static uint64_t hash_way(const struct path *path, const struct heapshot_graph_class *classes,
 			 struct hashes *hashes, uint32_t node)
@@ -83,27 +67,26 @@ static uint64_t hash_way(const struct path *path, const struct heapshot_graph_cl
 	struct heapshot_graph_step step, before;
 	uint64_t hash;
 
-	hashes->n = 0;
+	hashes->way.n = 0;
 	while (hashes->of_node[node] == 0) {
-		if (!push(hashes, node))
+		if (!graph_nodes_push(&hashes->way, node))
 			return 0;
-		if (heapshot_graph_node(path->graph, node, NULL) != HEAPSHOT_NODE_OBJECT ||
+		if (!graph_is_object(path->graph, node) ||
 		    !heapshot_graph_way_before(path->ways, node, &step))
 			break;
 		node = step.node;
 	}
-	while (hashes->n > 0) {
-		node = hashes->way[--hashes->n];
-		if (heapshot_graph_node(path->graph, node, NULL) != HEAPSHOT_NODE_OBJECT ||
+	while (hashes->way.n > 0) {
+		node = hashes->way.list[--hashes->way.n];
+		if (!graph_is_object(path->graph, node) ||
 		    !heapshot_graph_way_before(path->ways, node, &step)) {
 			hashes->of_node[node] = mix(2, node) | 1;
 			continue;
 		}
 		hash = hashes->of_node[step.node];
-		if (heapshot_graph_node(path->graph, step.node, NULL) == HEAPSHOT_NODE_OBJECT) {
+		if (graph_is_object(path->graph, step.node)) {
 			bool is_again = heapshot_graph_way_before(path->ways, step.node, &before) &&
-					heapshot_graph_node(path->graph, before.node, NULL) ==
-						HEAPSHOT_NODE_OBJECT &&
+					graph_is_object(path->graph, before.node) &&
 					step_hash(path, classes, &before) ==
 						step_hash(path, classes, &step);
 
@@ -182,8 +165,8 @@ static bool make_groups(const struct path *path, struct groups *groups, uint64_t
 	if (hashes.of_node == NULL)
 		return false;
 	*n_reached = 0;
-	for (i = 0; i < path->n_targets && is_done; i++) {
-		uint32_t target = path->targets[i];
+	for (i = 0; i < path->targets.n && is_done; i++) {
+		uint32_t target = path->targets.list[i];
 		uint64_t hash;
 
 		if (heapshot_graph_way_length(path->ways, target) == 0)
@@ -195,7 +178,7 @@ static bool make_groups(const struct path *path, struct groups *groups, uint64_t
 				mix(hash, heapshot_graph_class_of(path->graph, target)), target);
 	}
 	free(hashes.of_node);
-	free(hashes.way);
+	free(hashes.way.list);
 	return is_done;
 }
 
@@ -224,7 +207,7 @@ static void put_group(const struct path *path, const struct group *group,
 		json_end(json, '}');
 		return;
 	}
-	if (path->n_targets > 1)
+	if (path->targets.n > 1)
 		printf("%s object%s, %s bytes: ", text_number(numbers[0], group->count),
 		       group->count == 1 ? "" : "s", text_number(numbers[1], group->bytes));
 	path_put(path, steps->list, steps->n, group->count > 1);
@@ -239,9 +222,9 @@ static void put_title(const struct path *path, uint64_t n_reached)
 	char numbers[2][TEXT_NUMBER_BYTES];
 
 	recording_print_title(path->recording);
-	if (path->n_targets > 1)
+	if (path->targets.n > 1)
 		printf("%s objects of %s, %s of them reached\n",
-		       text_number(numbers[0], path->n_targets), path->wanted,
+		       text_number(numbers[0], path->targets.n), path->wanted,
 		       text_number(numbers[1], n_reached));
 }
 
@@ -261,7 +244,7 @@ static bool put_groups(const struct path *path, const struct groups *groups, uin
 		json_begin(&json, '{');
 		json_put_unsigned(&json, "snapshot", path->recording->snapshot->id);
 		json_put_text(&json, "target", path->wanted);
-		json_put_unsigned(&json, "objects", path->n_targets);
+		json_put_unsigned(&json, "objects", path->targets.n);
 		json_put_unsigned(&json, "reached", n_reached);
 		json_key(&json, "paths");
 		json_begin_rows(&json);

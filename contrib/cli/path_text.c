@@ -24,17 +24,6 @@ struct slot {
 	bool is_element;                     /* the name begins with an index */
 };
 
-/* Puts "[*]" for the index that NAME begins with. */
-static void drop_index(char *name)
-{
-	char *end = strchr(name, ']');
-
-	if (end == NULL)
-		return;
-	memmove(name + 2, end, strlen(end) + 1);
-	name[1] = '*';
-}
-
 static void name_slot(const struct path *path, const struct heapshot_graph_step *step, bool is_last,
 		      bool is_merged, struct slot *slot)
 {
@@ -57,7 +46,7 @@ static void name_slot(const struct path *path, const struct heapshot_graph_step 
 		slot->name[0] == '[' && heapshot_reader_element(path->recording->reader, type,
 								step->offset, &index, &inner);
 	if (slot->is_element && is_merged)
-		drop_index(slot->name);
+		graph_drop_index(slot->name);
 }
 
 /* Whether two steps read the same: an object of one type, and the slot of one name. */

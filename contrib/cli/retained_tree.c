@@ -51,7 +51,7 @@ static uint32_t only_child_alike(const struct tree *tree, uint32_t node)
 	const struct heapshot_graph *graph = tree->retained->graph;
 	uint32_t only = HEAPSHOT_GRAPH_NONE, child;
 
-	if (heapshot_graph_node(graph, node, NULL) != HEAPSHOT_NODE_OBJECT)
+	if (!graph_is_object(graph, node))
 		return HEAPSHOT_GRAPH_NONE;
 	for (child = heapshot_graph_first_child(graph, node); child != HEAPSHOT_GRAPH_NONE;
 	     child = heapshot_graph_next_child(graph, child)) {
