@@ -197,66 +197,60 @@ void graph_drop_index(char *name)
 	name[1] = '*';
 }
 
+/* What stands for a node that is no object; NAME "" or NULL: none, KIND NULL: all roots. */
+struct outside {
+	const char *kind, *name;
+};
+
+static struct outside describe_outside(const struct heapshot_graph *graph, uint32_t node)
+{
+	size_t n;
+	const struct heapshot_graph_kind *kinds = heapshot_graph_kinds(graph, &n);
+	const struct heapshot_graph_source *sources = heapshot_graph_sources(graph, &n);
+	uint32_t index;
+
+	switch (heapshot_graph_node(graph, node, &index)) {
+	case HEAPSHOT_NODE_KIND:
+		return (struct outside){.kind = kinds[index].name};
+	case HEAPSHOT_NODE_SOURCE:
+		return (struct outside){kinds[sources[index].kind].name,
+					graph_source_name(&sources[index])};
+	default:
+		return (struct outside){0};
+	}
+}
+
 void graph_put_node(const struct recording *recording, const struct heapshot_graph *graph,
 		    uint32_t node, char *text, size_t size)
 {
-	const struct heapshot_graph_source *sources;
-	const struct heapshot_graph_kind *kinds;
+	struct outside outside;
 	char unnamed[32];
-	uint32_t index;
-	size_t n;
+	bool has_name;
 
-	kinds = heapshot_graph_kinds(graph, &n);
-	sources = heapshot_graph_sources(graph, &n);
-	switch (heapshot_graph_node(graph, node, &index)) {
-	case HEAPSHOT_NODE_OBJECT:
+	if (graph_is_object(graph, node)) {
 		snprintf(text, size, "%s 0x%" PRIx64,
 			 graph_object_type(recording, graph, node, unnamed),
 			 heapshot_graph_address(graph, node));
-		break;
-	case HEAPSHOT_NODE_ROOT:
-		snprintf(text, size, "all roots");
-		break;
-	case HEAPSHOT_NODE_KIND:
-		snprintf(text, size, "%s", kinds[index].name);
-		break;
-	case HEAPSHOT_NODE_SOURCE: {
-		const char *name = graph_source_name(&sources[index]);
-
-		snprintf(text, size, "%s%s%s", kinds[sources[index].kind].name, *name ? " " : "",
-			 name);
-		break;
+		return;
 	}
-	}
+	outside = describe_outside(graph, node);
+	has_name = outside.name != NULL && *outside.name != '\0';
+	snprintf(text, size, "%s%s%s", outside.kind != NULL ? outside.kind : "all roots",
+		 has_name ? " " : "", has_name ? outside.name : "");
 }
 
 void graph_node_json(struct json *json, const struct recording *recording,
 		     const struct heapshot_graph *graph, uint32_t node)
 {
-	const struct heapshot_graph_source *sources;
-	const struct heapshot_graph_kind *kinds;
+	struct outside outside;
 	char unnamed[32];
-	uint32_t index;
-	size_t n;
 
-	kinds = heapshot_graph_kinds(graph, &n);
-	sources = heapshot_graph_sources(graph, &n);
-	switch (heapshot_graph_node(graph, node, &index)) {
-	case HEAPSHOT_NODE_OBJECT:
+	if (graph_is_object(graph, node)) {
 		json_put_unsigned(json, "address", heapshot_graph_address(graph, node));
 		json_put_text(json, "type", graph_object_type(recording, graph, node, unnamed));
-		break;
-	case HEAPSHOT_NODE_ROOT:
-		json_put_text(json, "kind", NULL);
-		json_put_text(json, "name", NULL);
-		break;
-	case HEAPSHOT_NODE_KIND:
-		json_put_text(json, "kind", kinds[index].name);
-		json_put_text(json, "name", NULL);
-		break;
-	case HEAPSHOT_NODE_SOURCE:
-		json_put_text(json, "kind", kinds[sources[index].kind].name);
-		json_put_text(json, "name", graph_source_name(&sources[index]));
-		break;
+		return;
 	}
+	outside = describe_outside(graph, node);
+	json_put_text(json, "kind", outside.kind);
+	json_put_text(json, "name", outside.name);
 }
