@@ -139,8 +139,6 @@ static inline bool hs_is_holding(const struct heapshot_graph *graph,
 
 /* First place in a list of OBJECT << 32 | number that belongs to OBJECT or to a later one. */
 size_t hs_first_pair(const uint64_t *pairs, size_t n, uint32_t object);
-/* Sorts without further memory. */
-void hs_sort_numbers(uint64_t *numbers, size_t n);
 
 /* There are limits to the number of references of neighbours; MEMORY. */
 enum heapshot_read_result hs_graph_too_many(struct heapshot_graph *graph);

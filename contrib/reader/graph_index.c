@@ -3,6 +3,7 @@
  * Making the index of addresses, and the way back from number to address.
  */
 #include "contrib/reader/graph_index.h"
+#include "contrib/reader/sort.h"
 
 void hs_index_init(struct hs_index *index, unsigned word_bytes)
 {
@@ -60,39 +61,12 @@ bool hs_index_add(struct hs_memory *memory, struct hs_index *index, uint64_t add
 	return true;
 }
 
-static void sift_down(struct hs_section_place *places, size_t at, size_t n)
+static inline bool is_before(const struct hs_section_place *a, const struct hs_section_place *b)
 {
-	struct hs_section_place place = places[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= n)
-			break;
-		if (child + 1 < n && places[child].key < places[child + 1].key)
-			child++;
-		if (place.key >= places[child].key)
-			break;
-		places[at] = places[child];
-		at = child;
-	}
-	places[at] = place;
+	return a->key < b->key;
 }
 
-static void sort_places(struct hs_section_place *places, size_t n)
-{
-	size_t i;
-
-	for (i = n / 2; i > 0; i--)
-		sift_down(places, i - 1, n);
-	for (i = n; i > 1; i--) {
-		struct hs_section_place last = places[i - 1];
-
-		places[i - 1] = places[0];
-		places[0] = last;
-		sift_down(places, 0, i - 1);
-	}
-}
+HS_DEFINE_SORT(sort_places, struct hs_section_place, is_before)
 
 /* Most heaps lie together; where there is no room for the table, the map does. */
 static void make_direct(struct hs_memory *memory, struct hs_index *index)

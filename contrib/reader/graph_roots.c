@@ -6,40 +6,14 @@
 #include <string.h>
 
 #include "contrib/reader/graph.h"
+#include "contrib/reader/sort.h"
 
-static void sift_down(uint64_t *numbers, size_t at, size_t n)
+static inline bool is_less(const uint64_t *a, const uint64_t *b)
 {
-	uint64_t number = numbers[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= n)
-			break;
-		if (child + 1 < n && numbers[child] < numbers[child + 1])
-			child++;
-		if (number >= numbers[child])
-			break;
-		numbers[at] = numbers[child];
-		at = child;
-	}
-	numbers[at] = number;
+	return *a < *b;
 }
 
-void hs_sort_numbers(uint64_t *numbers, size_t n)
-{
-	size_t i;
-
-	for (i = n / 2; i > 0; i--)
-		sift_down(numbers, i - 1, n);
-	for (i = n; i > 1; i--) {
-		uint64_t last = numbers[i - 1];
-
-		numbers[i - 1] = numbers[0];
-		numbers[0] = last;
-		sift_down(numbers, 0, i - 1);
-	}
-}
+HS_DEFINE_SORT(sort_pairs, uint64_t, is_less)
 
 size_t hs_first_pair(const uint64_t *pairs, size_t n, uint32_t object)
 {
@@ -222,7 +196,7 @@ static bool list_by(struct heapshot_graph *graph, uint64_t **pairs, size_t field
 		memcpy(&object, (const char *)&graph->ephemerons[i] + field, sizeof(object));
 		(*pairs)[i] = (uint64_t)object << 32 | i;
 	}
-	hs_sort_numbers(*pairs, graph->n_ephemerons);
+	sort_pairs(*pairs, graph->n_ephemerons);
 	return true;
 }
 

@@ -4,6 +4,7 @@
  * and how they are read as one file.
  */
 #include "contrib/reader/reader.h"
+#include "contrib/reader/sort.h"
 
 ssize_t hs_ring_read(void *user_data, uint64_t offset, void *buffer, size_t size)
 {
@@ -39,52 +40,18 @@ ssize_t hs_ring_read(void *user_data, uint64_t offset, void *buffer, size_t size
 	return (ssize_t)done;
 }
 
-typedef bool is_behind(const struct hs_ring_piece *a, const struct hs_ring_piece *b);
-
-static bool has_later_number(const struct hs_ring_piece *a, const struct hs_ring_piece *b)
+static inline bool has_earlier_number(const struct hs_ring_piece *a, const struct hs_ring_piece *b)
 {
-	return a->seq != b->seq ? a->seq > b->seq : a->at > b->at;
+	return a->seq != b->seq ? a->seq < b->seq : a->at < b->at;
 }
 
-static bool has_later_place(const struct hs_ring_piece *a, const struct hs_ring_piece *b)
+static inline bool has_earlier_place(const struct hs_ring_piece *a, const struct hs_ring_piece *b)
 {
-	return a->at > b->at;
+	return a->at < b->at;
 }
 
-static void sift(struct hs_ring_piece *pieces, size_t root, size_t n, is_behind *behind)
-{
-	for (;;) {
-		size_t child = 2 * root + 1;
-		struct hs_ring_piece swap;
-
-		if (child >= n)
-			return;
-		if (child + 1 < n && behind(&pieces[child + 1], &pieces[child]))
-			child++;
-		if (!behind(&pieces[child], &pieces[root]))
-			return;
-		swap = pieces[root];
-		pieces[root] = pieces[child];
-		pieces[child] = swap;
-		root = child;
-	}
-}
-
-/* A heap sort: qsort may take as much memory again, uncounted. */
-static void sort(struct hs_ring_piece *pieces, size_t n, is_behind *behind)
-{
-	size_t i;
-
-	for (i = n / 2; i > 0; i--)
-		sift(pieces, i - 1, n, behind);
-	for (i = n; i > 1; i--) {
-		struct hs_ring_piece swap = pieces[0];
-
-		pieces[0] = pieces[i - 1];
-		pieces[i - 1] = swap;
-		sift(pieces, 0, i - 1, behind);
-	}
-}
+HS_DEFINE_SORT(sort_by_number, struct hs_ring_piece, has_earlier_number)
+HS_DEFINE_SORT(sort_by_place, struct hs_ring_piece, has_earlier_place)
 
 /* Whether the frame is whole; *left bytes at most are read to learn that. */
 static enum heapshot_read_result check(struct heapshot_reader *reader,
@@ -118,7 +85,7 @@ enum heapshot_read_result hs_ring_part(struct heapshot_reader *reader)
 	bool is_known = false, is_intact = false;
 	size_t i, n = 0;
 
-	sort(ring->pieces, ring->n, has_later_place);
+	sort_by_place(ring->pieces, ring->n);
 	for (i = 0; i < ring->n && result == HEAPSHOT_READ_OK; i++) {
 		struct hs_ring_piece *last = &ring->pieces[n - (n > 0)];
 		const struct hs_ring_piece piece = ring->pieces[i];
@@ -154,7 +121,7 @@ uint64_t hs_ring_arrange(struct hs_ring_view *ring)
 	uint64_t start = 0;
 	size_t i, n = 0;
 
-	sort(ring->pieces, ring->n, has_later_number);
+	sort_by_number(ring->pieces, ring->n);
 	for (i = 0; i < ring->n; i++) {
 		if (n > 0 && ring->pieces[n - 1].seq == ring->pieces[i].seq)
 			continue;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "contrib/reader/reader.h"
+#include "contrib/reader/sort.h"
 #include "schema/root_kind.h"
 
 const char *heapshot_root_kind_name(uint32_t kind)
@@ -178,40 +179,11 @@ static inline bool is_before(const struct heapshot_root *a, const struct heapsho
 	return a->object != b->object ? a->object < b->object : a->address < b->address;
 }
 
-static void sift_down(struct heapshot_root *roots, size_t at, size_t n)
-{
-	struct heapshot_root root = roots[at];
+HS_DEFINE_SORT(sort_roots, struct heapshot_root, is_before)
 
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= n)
-			break;
-		if (child + 1 < n && is_before(&roots[child], &roots[child + 1]))
-			child++;
-		if (!is_before(&root, &roots[child]))
-			break;
-		roots[at] = roots[child];
-		at = child;
-	}
-	roots[at] = root;
-}
-
-/* A heap sort, since qsort may take as much memory again, uncounted. */
 void hs_roots_sort(struct hs_root_table *table)
 {
-	struct heapshot_root *roots = table->roots;
-	size_t n = table->n_roots, i;
-
-	for (i = n / 2; i > 0; i--)
-		sift_down(roots, i - 1, n);
-	for (i = n; i > 1; i--) {
-		struct heapshot_root last = roots[i - 1];
-
-		roots[i - 1] = roots[0];
-		roots[0] = last;
-		sift_down(roots, 0, i - 1);
-	}
+	sort_roots(table->roots, table->n_roots);
 }
 
 static bool prepare_search(struct heapshot_reader *reader)
