@@ -21,9 +21,7 @@ struct diff_values {
 
 /* Types of one name and assembly, in both snapshots. */
 struct diff_row {
-	const char *type, *assembly; /* type "": it has no name, see diff_type_name */
-	uint64_t hash;               /* tells names apart that were cut, and types without one */
-	uint32_t id;
+	struct type_key key;
 	struct diff_values sides[DIFF_SIDES];
 };
 
@@ -62,9 +60,6 @@ struct diff {
 int64_t diff_change(uint64_t before, uint64_t after);
 /* The same of one field of a row. */
 int64_t diff_row_change(const struct diff_row *row, enum diff_field field);
-
-/* Name for people; BUFFER has 32 bytes. */
-const char *diff_type_name(const struct diff_row *row, char *buffer);
 
 /* Adds the types of SIDE's snapshot; false without memory. */
 bool diff_add_types(struct diff *diff, int side, const struct heapshot_totals *totals);

@@ -132,7 +132,7 @@ int diff_parse_checks(struct diff *diff, const struct cli_command *command)
 bool diff_is_checked(const struct diff_check *check, const struct diff_row *row)
 {
 	char unnamed[32];
-	const char *name = diff_type_name(row, unnamed);
+	const char *name = type_key_name(&row->key, unnamed);
 
 	if (strpbrk(check->type, "*?") != NULL)
 		return text_matches(name, check->type);

@@ -201,10 +201,11 @@ const struct diff_holder *diff_holder(const struct diff_holders *holders, uint32
 
 static bool is_of_system(const struct diff_row *row)
 {
-	const size_t length = strlen(row->type);
+	const size_t length = strlen(row->key.name);
 
-	return strncmp(row->type, "System.", 7) == 0 || strncmp(row->type, "Mono.", 5) == 0 ||
-	       (length > 0 && row->type[length - 1] == ']');
+	return strncmp(row->key.name, "System.", 7) == 0 ||
+	       strncmp(row->key.name, "Mono.", 5) == 0 ||
+	       (length > 0 && row->key.name[length - 1] == ']');
 }
 
 /* What goes on instead of a new way to objects of ROW: one of its beginnings, or 0. */

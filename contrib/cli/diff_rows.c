@@ -3,7 +3,6 @@
  * Types of two snapshots, joined by full name and assembly: ids and addresses
  * mean nothing from one process to the next.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,22 +20,10 @@ int64_t diff_row_change(const struct diff_row *row, enum diff_field field)
 	return diff_change(row->sides[DIFF_BEFORE].of[field], row->sides[DIFF_AFTER].of[field]);
 }
 
-const char *diff_type_name(const struct diff_row *row, char *buffer)
+static int by_key(const void *left, const void *right)
 {
-	if (*row->type != '\0')
-		return row->type;
-	snprintf(buffer, 32, "type#%" PRIu32, row->id);
-	return buffer;
-}
-
-static int by_name(const void *left, const void *right)
-{
-	const struct diff_row *a = left, *b = right;
-	int order = strcmp(a->type, b->type);
-
-	if (order == 0)
-		order = strcmp(a->assembly, b->assembly);
-	return order != 0 ? order : (a->hash > b->hash) - (a->hash < b->hash);
+	return type_key_compare(&((const struct diff_row *)left)->key,
+				&((const struct diff_row *)right)->key);
 }
 
 /* Ids of types without a name are the same thing within one recording only. */
@@ -49,22 +36,10 @@ static bool is_one_recording(const struct diff *diff)
 
 static struct diff_row make_row(const struct diff *diff, int side, uint32_t id)
 {
-	const struct recording *recording = &diff->recordings[side];
-	const struct heapshot_type *type = heapshot_reader_type(recording->reader, id);
-	char unnamed[32];
-	struct diff_row row = {
-		.type = recording_type_name(recording, id, unnamed),
-		.assembly = type != NULL ? type->assembly : "",
-		.hash = type != NULL ? type->name_hash : 0,
-		.id = id,
-	};
+	struct diff_row row = {.key = type_key_of(&diff->recordings[side], id)};
 
-	if (row.type == unnamed) {
-		row.type = "";
-		row.hash = id;
-		if (side == DIFF_AFTER && !is_one_recording(diff))
-			row.hash |= (uint64_t)1 << 63;
-	}
+	if (*row.key.name == '\0' && side == DIFF_AFTER && !is_one_recording(diff))
+		row.key.hash |= (uint64_t)1 << 63;
 	return row;
 }
 
@@ -96,11 +71,11 @@ void diff_join_rows(struct diff *diff)
 	int side, field;
 
 	if (diff->n_rows > 0)
-		qsort(diff->rows, diff->n_rows, sizeof(*diff->rows), by_name);
+		qsort(diff->rows, diff->n_rows, sizeof(*diff->rows), by_key);
 	for (i = 0; i < diff->n_rows; i++) {
 		struct diff_row *row = &diff->rows[i], *before = n > 0 ? &diff->rows[n - 1] : NULL;
 
-		if (before == NULL || by_name(before, row) != 0) {
+		if (before == NULL || by_key(before, row) != 0) {
 			diff->rows[n++] = *row;
 			continue;
 		}
@@ -114,18 +89,14 @@ void diff_join_rows(struct diff *diff)
 uint32_t diff_find_row(const struct diff *diff, int side, uint32_t type)
 {
 	const struct diff_row key = make_row(diff, side, type),
-			      *row = bsearch(&key, diff->rows, diff->n_rows, sizeof(key), by_name);
+			      *row = bsearch(&key, diff->rows, diff->n_rows, sizeof(key), by_key);
 
 	return row != NULL ? (uint32_t)(row - diff->rows) : DIFF_NO_ROW;
 }
 
 bool diff_is_wanted(const struct diff *diff, const struct diff_row *row)
 {
-	const struct cli_arguments *arguments = diff->arguments;
-	char unnamed[32];
-
-	return (arguments->assembly == NULL || strcmp(arguments->assembly, row->assembly) == 0) &&
-	       text_matches(diff_type_name(row, unnamed), arguments->filter);
+	return type_key_matches(&row->key, diff->arguments->assembly, diff->arguments->filter);
 }
 
 static bool is_changed(const struct diff_row *row)
@@ -149,7 +120,7 @@ static int by_bytes(const void *left, const void *right)
 
 	if (order == 0)
 		order = by_growth(a, b, DIFF_COUNT);
-	return order != 0 ? order : by_name(a, b);
+	return order != 0 ? order : by_key(a, b);
 }
 
 static int by_count(const void *left, const void *right)

@@ -109,8 +109,8 @@ static void put_holder_json(struct json *json, const struct diff *diff, uint32_t
 	size_t i;
 
 	json_begin(json, '{');
-	json_put_text(json, "type", diff_type_name(row, unnamed));
-	json_put_text(json, "assembly", row->assembly);
+	json_put_text(json, "type", type_key_name(&row->key, unnamed));
+	json_put_text(json, "assembly", row->key.assembly);
 	put_change(json, diff, holder->sides, DIFF_RETAINED);
 	json_put_text(json, "root",
 		      steps[0]->row == DIFF_NO_ROW
@@ -120,7 +120,7 @@ static void put_holder_json(struct json *json, const struct diff *diff, uint32_t
 	json_begin(json, '[');
 	for (i = steps[0]->row == DIFF_NO_ROW; i < n; i++) {
 		json_begin(json, '{');
-		json_put_text(json, "type", diff_type_name(&diff->rows[steps[i]->row], unnamed));
+		json_put_text(json, "type", type_key_name(&diff->rows[steps[i]->row].key, unnamed));
 		json_put_text(json, "slot",
 			      i + 1 < n ? diff_holder_label(diff->holders, steps[i + 1]->label)
 					: NULL);
@@ -152,7 +152,7 @@ static void put_way(const struct diff *diff, uint32_t number)
 		if (steps[i]->row == DIFF_NO_ROW)
 			continue;
 		fputs(" -> ", stdout);
-		text_put_masked(stdout, diff_type_name(&diff->rows[steps[i]->row], unnamed));
+		text_put_masked(stdout, type_key_name(&diff->rows[steps[i]->row].key, unnamed));
 	}
 	putchar('\n');
 }
@@ -196,8 +196,8 @@ void diff_put_json(const struct diff *diff, size_t n, const uint32_t *holders, s
 	json_begin_rows(&json);
 	for (i = 0; i < n; i++) {
 		json_begin(&json, '{');
-		json_put_text(&json, "type", diff_type_name(diff->shown[i], unnamed));
-		json_put_text(&json, "assembly", diff->shown[i]->assembly);
+		json_put_text(&json, "type", type_key_name(&diff->shown[i]->key, unnamed));
+		json_put_text(&json, "assembly", diff->shown[i]->key.assembly);
 		put_change(&json, diff, diff->shown[i]->sides, DIFF_FIELDS);
 		json_end(&json, '}');
 	}
@@ -239,8 +239,8 @@ static void put_row(const struct diff *diff, struct text_table *table, const str
 		text_change(numbers[3], diff_row_change(row, DIFF_COUNT)),
 		text_number(numbers[4], row->sides[DIFF_AFTER].of[DIFF_BYTES]),
 		text_number(numbers[5], row->sides[DIFF_AFTER].of[DIFF_COUNT]),
-		*row->assembly ? row->assembly : "-",
-		diff_type_name(row, unnamed),
+		*row->key.assembly ? row->key.assembly : "-",
+		type_key_name(&row->key, unnamed),
 	};
 
 	put_cells(diff, table, cells, is_measure, false);

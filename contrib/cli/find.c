@@ -39,12 +39,9 @@ struct find {
 static bool is_type_wanted(const struct find *find, uint32_t id)
 {
 	const struct cli_arguments *arguments = find->arguments;
-	const struct heapshot_type *type = heapshot_reader_type(find->recording->reader, id);
-	char unnamed[32];
+	const struct type_key key = type_key_of(find->recording, id);
 
-	return (arguments->assembly == NULL ||
-		strcmp(arguments->assembly, type != NULL ? type->assembly : "") == 0) &&
-	       text_matches(recording_type_name(find->recording, id, unnamed), arguments->type);
+	return type_key_matches(&key, arguments->assembly, arguments->type);
 }
 
 /* What can be told of an object by itself. */

@@ -50,37 +50,10 @@ struct entry {
 	uint32_t class_index;
 };
 
-static int by_name(const void *left, const void *right)
+static int by_key(const void *left, const void *right)
 {
-	const struct graph_type *a = &((const struct entry *)left)->type;
-	const struct graph_type *b = &((const struct entry *)right)->type;
-	int order = strcmp(a->name, b->name);
-
-	if (order == 0)
-		order = strcmp(a->assembly, b->assembly);
-	if (order == 0)
-		order = (a->hash > b->hash) - (a->hash < b->hash);
-	return order;
-}
-
-static struct entry make_entry(const struct recording *recording,
-			       const struct heapshot_graph_class *class, uint32_t class_index)
-{
-	const struct heapshot_type *type = heapshot_reader_type(recording->reader, class->type);
-	bool is_named = type != NULL && *type->name != '\0';
-
-	return (struct entry){
-		.type =
-			{
-				.name = is_named ? type->name : "",
-				.assembly = type != NULL ? type->assembly : "",
-				.hash = is_named ? type->name_hash : class->type,
-				.id = class->type,
-				.live_objects = class->live_objects,
-				.live_bytes = class->live_bytes,
-			},
-		.class_index = class_index,
-	};
+	return type_key_compare(&((const struct entry *)left)->type.key,
+				&((const struct entry *)right)->type.key);
 }
 
 static bool add_retained(const struct heapshot_graph *graph, struct graph_types *types)
@@ -111,10 +84,18 @@ int graph_types_make(struct recording *recording, const struct heapshot_graph *g
 	if (entries == NULL || types->types == NULL || types->of_class == NULL)
 		goto no_memory;
 	for (i = 0; i < n; i++)
-		entries[i] = make_entry(recording, &classes[i], (uint32_t)i);
-	qsort(entries, n, sizeof(*entries), by_name);
+		entries[i] = (struct entry){
+			.type =
+				{
+					.key = type_key_of(recording, classes[i].type),
+					.live_objects = classes[i].live_objects,
+					.live_bytes = classes[i].live_bytes,
+				},
+			.class_index = (uint32_t)i,
+		};
+	qsort(entries, n, sizeof(*entries), by_key);
 	for (i = 0; i < n; i++) {
-		if (i == 0 || by_name(&entries[i - 1], &entries[i]) != 0) {
+		if (i == 0 || by_key(&entries[i - 1], &entries[i]) != 0) {
 			types->types[types->n++] = entries[i].type;
 		} else {
 			types->types[types->n - 1].live_objects += entries[i].type.live_objects;
@@ -140,12 +121,15 @@ void graph_types_free(struct graph_types *types)
 	*types = (struct graph_types){0};
 }
 
-const char *graph_type_name(const struct graph_type *type, char *buffer)
+static int compare_key(const void *key, const void *type)
 {
-	if (*type->name != '\0')
-		return type->name;
-	snprintf(buffer, 32, "type#%" PRIu32, type->id);
-	return buffer;
+	return type_key_compare(key, &((const struct graph_type *)type)->key);
+}
+
+const struct graph_type *graph_types_find(const struct graph_types *types,
+					  const struct type_key *key)
+{
+	return bsearch(key, types->types, types->n, sizeof(*types->types), compare_key);
 }
 
 /* ---- Nodes ---- */

@@ -8,6 +8,7 @@
 
 #include "contrib/cli/json.h"
 #include "contrib/cli/recording.h"
+#include "contrib/cli/type_key.h"
 #include "contrib/reader/heapshot-graph.h"
 #include "contrib/reader/heapshot-reader-fields.h"
 
@@ -19,17 +20,14 @@
 int graph_open(struct recording *recording, const struct cli_arguments *arguments,
 	       struct heapshot_graph **graph);
 
-/* Types of one name and assembly, however many domains loaded them. */
+/* A type, and its objects that live. */
 struct graph_type {
-	const char *name; /* "" when it has none: see graph_type_name */
-	const char *assembly;
-	uint64_t hash;                               /* tells names apart that were cut */
-	uint32_t id;                                 /* of one of them */
+	struct type_key key;
 	uint64_t live_objects, live_bytes, retained; /* retained: by dominators only */
 };
 
 struct graph_types {
-	struct graph_type *types; /* by name */
+	struct graph_type *types; /* in the order of keys */
 	uint32_t *of_class;       /* number in types, by class_index */
 	size_t n, n_classes;
 };
@@ -38,8 +36,9 @@ struct graph_types {
 int graph_types_make(struct recording *recording, const struct heapshot_graph *graph,
 		     bool is_dominated, struct graph_types *types);
 void graph_types_free(struct graph_types *types);
-/* BUFFER has 32 bytes. */
-const char *graph_type_name(const struct graph_type *type, char *buffer);
+/* The one of KEY; NULL when none of them is there. */
+const struct graph_type *graph_types_find(const struct graph_types *types,
+					  const struct type_key *key);
 
 /* A list of nodes, to be freed by free(LIST). */
 struct graph_nodes {

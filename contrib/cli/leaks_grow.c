@@ -18,9 +18,7 @@
 
 /* Types of one name and assembly, in each snapshot of the series. */
 struct row {
-	const char *type, *assembly;
-	uint64_t hash;
-	uint32_t id;
+	struct type_key key;
 	uint64_t count[SERIES_MAX], bytes[SERIES_MAX];
 };
 
@@ -62,7 +60,7 @@ static void choose_series(const struct leaks *leaks, struct leaks_growth *growth
 }
 
 static bool add(struct leaks_growth *growth, uint32_t at, const struct heapshot_type_total *total,
-		const struct heapshot_type *type)
+		struct type_key key)
 {
 	struct row *row;
 
@@ -76,25 +74,16 @@ static bool add(struct leaks_growth *growth, uint32_t at, const struct heapshot_
 		growth->room = room;
 	}
 	row = &growth->rows[growth->n++];
-	*row = (struct row){
-		.type = type != NULL ? type->name : "",
-		.assembly = type != NULL ? type->assembly : "",
-		.hash = type != NULL && *type->name != '\0' ? type->name_hash : total->type,
-		.id = total->type,
-	};
+	*row = (struct row){.key = key};
 	row->count[at] = total->objects;
 	row->bytes[at] = total->bytes;
 	return true;
 }
 
-static int by_name(const void *left, const void *right)
+static int by_key(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
-	int order = strcmp(a->type, b->type);
-
-	if (order == 0)
-		order = strcmp(a->assembly, b->assembly);
-	return order != 0 ? order : (a->hash > b->hash) - (a->hash < b->hash);
+	return type_key_compare(&((const struct row *)left)->key,
+				&((const struct row *)right)->key);
 }
 
 /* Joins rows of one name, so that there are never more than two sets of them. */
@@ -103,9 +92,9 @@ static void join(struct leaks_growth *growth)
 	size_t n = 0, i, k;
 
 	if (growth->n > 0)
-		qsort(growth->rows, growth->n, sizeof(*growth->rows), by_name);
+		qsort(growth->rows, growth->n, sizeof(*growth->rows), by_key);
 	for (i = 0; i < growth->n; i++) {
-		if (n == 0 || by_name(&growth->rows[n - 1], &growth->rows[i]) != 0) {
+		if (n == 0 || by_key(&growth->rows[n - 1], &growth->rows[i]) != 0) {
 			growth->rows[n++] = growth->rows[i];
 			continue;
 		}
@@ -141,7 +130,7 @@ int leaks_read_growth(struct leaks *leaks, struct leaks_growth **out)
 			heapshot_reader_totals(recording->reader, growth->series[at], &totals));
 		for (i = 0; status == CLI_OK && i < totals.n_types; i++)
 			if (!add(growth, at, &totals.types[i],
-				 heapshot_reader_type(recording->reader, totals.types[i].type)))
+				 type_key_of(recording, totals.types[i].type)))
 				return cli_no_memory();
 		join(growth);
 	}
@@ -251,21 +240,6 @@ static bool find_holder(const struct leaks *leaks, uint32_t type, struct leak *l
 	return true;
 }
 
-/* Number of ROW's type among those of the graph; SIZE_MAX: none of them is there. */
-static size_t find_type(const struct leaks *leaks, const struct row *row)
-{
-	size_t i;
-
-	for (i = 0; i < leaks->types.n; i++) {
-		const struct graph_type *type = &leaks->types.types[i];
-
-		if (strcmp(type->name, row->type) == 0 &&
-		    strcmp(type->assembly, row->assembly) == 0 && type->hash == row->hash)
-			return i;
-	}
-	return SIZE_MAX;
-}
-
 /* "; most hang on static T.Pub.Cache, which retains ..." */
 static void put_holder(const struct leaks *leaks, uint32_t holder, char *text, size_t size)
 {
@@ -293,7 +267,7 @@ static int by_score(const void *left, const void *right)
 
 	if (a->score != b->score)
 		return a->score < b->score ? 1 : -1;
-	return by_name(a->row, b->row);
+	return by_key(a->row, b->row);
 }
 
 static bool has_grown(const struct leaks_growth *growth, const struct row *row, struct grown *grown)
@@ -324,7 +298,7 @@ static int add_grown(struct leaks *leaks, const struct leaks_growth *growth,
 		.kind = LEAK_GROWTH,
 		.holder = HEAPSHOT_GRAPH_NONE,
 		.target = HEAPSHOT_GRAPH_NONE,
-		.type = row->type,
+		.type = row->key.name,
 		.bytes = row->bytes[last] - row->bytes[0],
 		.before = row->count[0],
 		.after = row->count[last],
@@ -332,14 +306,13 @@ static int add_grown(struct leaks *leaks, const struct leaks_growth *growth,
 		.n_grew = grown->n_grew,
 		.score = grown->score,
 	};
-	size_t type = find_type(leaks, row);
+	const struct graph_type *type = graph_types_find(&leaks->types, &row->key);
 
 	leak.count = leak.after > leak.before ? leak.after - leak.before : 0;
-	if (*row->type == '\0') {
-		snprintf(leak.unnamed, sizeof(leak.unnamed), "type#%" PRIu32, row->id);
+	if (type_key_name(&row->key, leak.unnamed) == leak.unnamed)
 		leak.type = NULL;
-	}
-	if (with_holder && type != SIZE_MAX && !find_holder(leaks, (uint32_t)type, &leak))
+	if (with_holder && type != NULL &&
+	    !find_holder(leaks, (uint32_t)(type - leaks->types.types), &leak))
 		return cli_no_memory();
 	if (last > 1)
 		snprintf(steps, sizeof(steps), ", in %" PRIu32 " of %" PRIu32 " steps",

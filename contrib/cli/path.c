@@ -3,7 +3,6 @@
  * heapshot path: what holds an object, or the instances of a type.
  */
 #include <ctype.h>
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -28,12 +27,13 @@ static int find_instances(struct path *path)
 		return cli_no_memory();
 	}
 	for (i = 0; i < types.n; i++) {
-		is_wanted[i] = strcmp(graph_type_name(&types.types[i], unnamed), path->wanted) == 0;
+		is_wanted[i] =
+			strcmp(type_key_name(&types.types[i].key, unnamed), path->wanted) == 0;
 		is_exact |= is_wanted[i];
 	}
 	for (i = 0; !is_exact && i < types.n; i++)
 		is_wanted[i] =
-			text_matches(graph_type_name(&types.types[i], unnamed), path->wanted);
+			text_matches(type_key_name(&types.types[i].key, unnamed), path->wanted);
 	heapshot_graph_counts(path->graph, &counts);
 	for (i = 0; i < counts.objects && status == CLI_OK; i++)
 		if (is_wanted[types.of_class[heapshot_graph_class_of(path->graph, (uint32_t)i)]] &&

@@ -11,6 +11,7 @@
 
 #include "contrib/cli/recording.h"
 #include "contrib/cli/text.h"
+#include "contrib/cli/type_key.h"
 
 /* Issues of one recording that are said one by one. */
 #define SAID_MAX 5
@@ -379,10 +380,7 @@ void recording_print_title(const struct recording *recording)
 
 const char *recording_type_name(const struct recording *recording, uint32_t type, char *buffer)
 {
-	const struct heapshot_type *found = heapshot_reader_type(recording->reader, type);
+	const struct type_key key = type_key_of(recording, type);
 
-	if (found != NULL && *found->name != '\0')
-		return found->name;
-	snprintf(buffer, 32, "type#%" PRIu32, type);
-	return buffer;
+	return type_key_name(&key, buffer);
 }

@@ -2,7 +2,6 @@
 /*
  * heapshot retained: what would go with a type, an object, a root.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +13,6 @@ static bool choose_types(struct retained *retained)
 {
 	const struct cli_arguments *arguments = retained->arguments;
 	bool is_any = arguments->type == NULL && arguments->assembly == NULL;
-	char unnamed[32];
 	size_t i;
 
 	for (i = 0; i < retained->types.n; i++) {
@@ -22,9 +20,7 @@ static bool choose_types(struct retained *retained)
 
 		retained->is_wanted[i] =
 			type->live_objects > 0 &&
-			(arguments->assembly == NULL ||
-			 strcmp(arguments->assembly, type->assembly) == 0) &&
-			text_matches(graph_type_name(type, unnamed), arguments->type);
+			type_key_matches(&type->key, arguments->assembly, arguments->type);
 		is_any |= retained->is_wanted[i];
 	}
 	return is_any;

@@ -2,7 +2,6 @@
 /*
  * Tables of `heapshot retained`: types, roots and their kinds.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -82,19 +81,17 @@ int retained_types(const struct retained *retained, struct json *json)
 			.retained = type->retained,
 			.count = type->live_objects,
 			.bytes = type->live_bytes,
-			.name = type->name,
-			.of = type->assembly,
-			.number = type->id,
+			.name = type->key.name,
+			.of = type->key.assembly,
+			.number = type->key.id,
 		};
 		n++;
 	}
 	qsort(rows, n, sizeof(*rows), retained_order);
 	for (i = 0; i < n; i++)
-		if (*rows[i].name == '\0') {
-			snprintf(rows[i].text, sizeof(rows[i].text), "type#%" PRIu32,
-				 rows[i].number);
-			rows[i].name = rows[i].text;
-		}
+		if (*rows[i].name == '\0')
+			rows[i].name = recording_type_name(retained->recording, rows[i].number,
+							   rows[i].text);
 	if (json != NULL) {
 		json_key(json, "types");
 		json_begin_rows(json);

@@ -19,7 +19,7 @@
 struct group {
 	const char *kind, *name;
 	const char *type; /* NULL: no object starts there */
-	char unnamed[24];
+	char unnamed[32];
 	uint64_t count;
 };
 

@@ -3,7 +3,6 @@
  * heapshot top: the types of a snapshot with their objects and bytes.  Types of
  * one name and assembly are one row, however many domains loaded them.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,30 +12,22 @@
 #define DEFAULT_LIMIT 30
 
 struct row {
-	const char *type, *assembly;
-	uint64_t hash; /* tells names apart that were cut */
+	struct type_key key;
 	uint64_t count, bytes, edges;
 	uint64_t retained; /* with --retained */
-	uint32_t id;       /* names a type that has no name */
 };
 
-static int by_name(const void *left, const void *right)
+static int by_key(const void *left, const void *right)
 {
-	const struct row *a = left, *b = right;
-	int order = strcmp(a->type, b->type);
-
-	if (order == 0)
-		order = strcmp(a->assembly, b->assembly);
-	if (order == 0)
-		order = (a->hash > b->hash) - (a->hash < b->hash);
-	return order;
+	return type_key_compare(&((const struct row *)left)->key,
+				&((const struct row *)right)->key);
 }
 
 static int by_bytes(const void *left, const void *right)
 {
 	const struct row *a = left, *b = right;
 
-	return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : by_name(left, right);
+	return a->bytes != b->bytes ? (a->bytes < b->bytes ? 1 : -1) : by_key(left, right);
 }
 
 static int by_count(const void *left, const void *right)
@@ -46,44 +37,27 @@ static int by_count(const void *left, const void *right)
 	return a->count != b->count ? (a->count < b->count ? 1 : -1) : by_bytes(left, right);
 }
 
-static bool is_wanted(const struct cli_arguments *arguments, const char *type, const char *assembly)
-{
-	return (arguments->assembly == NULL || strcmp(arguments->assembly, assembly) == 0) &&
-	       text_matches(type, arguments->filter);
-}
-
 /* Makes the rows; returns how many.  Sums were checked not to pass 2^64. */
 static size_t make_rows(const struct recording *recording, const struct cli_arguments *arguments,
 			const struct heapshot_totals *totals, struct row *rows)
 {
 	size_t n = 0, out = 0, i;
-	char unnamed[32];
 
 	for (i = 0; i < totals->n_types; i++) {
 		const struct heapshot_type_total *total = &totals->types[i];
-		const struct heapshot_type *type =
-			heapshot_reader_type(recording->reader, total->type);
-		struct row *row = &rows[n];
 
-		*row = (struct row){
-			.assembly = type != NULL ? type->assembly : "",
-			.hash = type != NULL ? type->name_hash : 0,
+		rows[n] = (struct row){
+			.key = type_key_of(recording, total->type),
 			.count = total->objects,
 			.bytes = total->bytes,
 			.edges = total->references,
-			.id = total->type,
 		};
-		row->type = recording_type_name(recording, total->type, unnamed);
-		if (is_wanted(arguments, row->type, row->assembly))
+		if (type_key_matches(&rows[n].key, arguments->assembly, arguments->filter))
 			n++;
-		if (row->type == unnamed) {
-			row->type = ""; /* name_of makes it again */
-			row->hash = total->type;
-		}
 	}
-	qsort(rows, n, sizeof(*rows), by_name);
+	qsort(rows, n, sizeof(*rows), by_key);
 	for (i = 0; i < n; i++) {
-		if (out > 0 && by_name(&rows[out - 1], &rows[i]) == 0) {
+		if (out > 0 && by_key(&rows[out - 1], &rows[i]) == 0) {
 			rows[out - 1].count += rows[i].count;
 			rows[out - 1].bytes += rows[i].bytes;
 			rows[out - 1].edges += rows[i].edges;
@@ -96,40 +70,17 @@ static size_t make_rows(const struct recording *recording, const struct cli_argu
 	return out;
 }
 
-static bool is_type(const struct row *row, const struct graph_type *type)
-{
-	return strcmp(row->type, type->name) == 0 && strcmp(row->assembly, type->assembly) == 0 &&
-	       row->hash == type->hash;
-}
-
-/* Puts in what the types, which are in the order of their names, retain. */
+/* Puts in what the types retain. */
 static void add_retained(const struct graph_types *types, struct row *rows, size_t n)
 {
-	size_t i, k;
+	size_t i;
 
 	for (i = 0; i < n; i++) {
-		size_t low = 0, high = types->n;
+		const struct graph_type *type = graph_types_find(types, &rows[i].key);
 
-		while (low < high) {
-			size_t middle = low + (high - low) / 2;
-
-			if (strcmp(types->types[middle].name, rows[i].type) < 0)
-				low = middle + 1;
-			else
-				high = middle;
-		}
-		for (k = low; k < types->n && strcmp(types->types[k].name, rows[i].type) == 0; k++)
-			if (is_type(&rows[i], &types->types[k]))
-				rows[i].retained = types->types[k].retained;
+		if (type != NULL)
+			rows[i].retained = type->retained;
 	}
-}
-
-static const char *name_of(const struct row *row, char *buffer)
-{
-	if (*row->type != '\0')
-		return row->type;
-	snprintf(buffer, 32, "type#%" PRIu32, row->id);
-	return buffer;
 }
 
 static void put_json(const struct recording *recording, const struct row *rows, size_t n,
@@ -145,8 +96,8 @@ static void put_json(const struct recording *recording, const struct row *rows, 
 	json_begin_rows(&json);
 	for (i = 0; i < n; i++) {
 		json_begin(&json, '{');
-		json_put_text(&json, "type", name_of(&rows[i], unnamed));
-		json_put_text(&json, "assembly", rows[i].assembly);
+		json_put_text(&json, "type", type_key_name(&rows[i].key, unnamed));
+		json_put_text(&json, "assembly", rows[i].key.assembly);
 		json_put_unsigned(&json, "count", rows[i].count);
 		json_put_unsigned(&json, "bytes", rows[i].bytes);
 		json_put_unsigned(&json, "edges", rows[i].edges);
@@ -163,9 +114,9 @@ static void put_row(struct text_table *table, const struct row *row, bool is_mea
 {
 	char numbers[4][TEXT_NUMBER_BYTES], unnamed[32];
 	const char *cells[] = {
-		text_number(numbers[3], row->retained), text_number(numbers[0], row->bytes),
-		text_number(numbers[1], row->count),    text_number(numbers[2], row->edges),
-		*row->assembly ? row->assembly : "-",   name_of(row, unnamed),
+		text_number(numbers[3], row->retained),       text_number(numbers[0], row->bytes),
+		text_number(numbers[1], row->count),          text_number(numbers[2], row->edges),
+		*row->key.assembly ? row->key.assembly : "-", type_key_name(&row->key, unnamed),
 	};
 
 	/* The first column is for --retained. */
