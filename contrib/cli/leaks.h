@@ -84,6 +84,11 @@ int leaks_read_growth(struct leaks *leaks, struct leaks_growth **growth);
 /* ... and looks there for what holds the objects. */
 int leaks_find_growth(struct leaks *leaks, const struct leaks_growth *growth);
 void leaks_growth_free(struct leaks_growth *growth);
+/*
+ * Sets holder and target of LEAK: what most of the objects of TYPE, a number in types,
+ * hang on.  False without memory.
+ */
+bool leaks_find_holder(const struct leaks *leaks, uint32_t type, struct leak *leak);
 int leaks_find_events(struct leaks *leaks);
 /* Behind the events: what is theirs is not told twice. */
 int leaks_find_holders(struct leaks *leaks);
