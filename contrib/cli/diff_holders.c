@@ -10,11 +10,12 @@
  * system are not such places: a dictionary in something in a dictionary is
  * something else.  Where ways get long or many, they are.
  */
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "contrib/cli/diff.h"
+#include "contrib/cli/labels.h"
+#include "contrib/cli/triples.h"
 
 #define DEPTH_FREE 24u      /* up to here types of the system may repeat */
 #define NODES_FREE 50000u   /* and as long as there are no more ways than this */
@@ -22,141 +23,18 @@
 #define BEHIND     "(further ways)"
 #define LABEL_MAX  512
 
-/* Maps three numbers to one: open addressing; a value of 0 is free. */
-struct triples {
-	struct triple {
-		uint32_t a, b, c, value;
-	} * list;
-	size_t n, room;
-};
-
 struct diff_holders {
 	struct diff_holder *nodes;
 	size_t n, room;
 	struct triples children; /* parent, label, row -> node */
-	char **labels;
-	size_t n_labels, room_labels;
+	struct labels labels;    /* the same for both sides */
 	/* Of one side: type, offset of the slot (both halves) -> label + 1. */
 	struct triples slots;
-	uint32_t *label_index; /* hash table of label + 1 */
-	size_t label_room;
 };
-
-static size_t hash_triple(uint32_t a, uint32_t b, uint32_t c)
-{
-	uint64_t hash = ((uint64_t)a << 32 | b) * 0x9E3779B97F4A7C15ull;
-
-	hash = (hash ^ hash >> 29 ^ c) * 0xBF58476D1CE4E5B9ull;
-	return (size_t)(hash ^ hash >> 32);
-}
-
-static struct triple *find_triple(const struct triples *triples, uint32_t a, uint32_t b, uint32_t c)
-{
-	size_t i;
-
-	for (i = hash_triple(a, b, c);; i++) {
-		struct triple *triple = &triples->list[i & (triples->room - 1)];
-
-		if (triple->value == 0 || (triple->a == a && triple->b == b && triple->c == c))
-			return triple;
-	}
-}
-
-/* Makes room for one more. */
-static bool reserve_triple(struct triples *triples)
-{
-	struct triples old = *triples;
-	size_t i;
-
-	if (triples->n * 2 < triples->room)
-		return true;
-	triples->room = old.room != 0 ? old.room * 2 : 1024;
-	triples->list = calloc(triples->room, sizeof(*triples->list));
-	if (triples->list == NULL) {
-		*triples = old;
-		return false;
-	}
-	for (i = 0; i < old.room; i++)
-		if (old.list[i].value != 0)
-			*find_triple(triples, old.list[i].a, old.list[i].b, old.list[i].c) =
-				old.list[i];
-	free(old.list);
-	return true;
-}
-
-static bool add_triple(struct triples *triples, uint32_t a, uint32_t b, uint32_t c, uint32_t value)
-{
-	if (!reserve_triple(triples))
-		return false;
-	*find_triple(triples, a, b, c) = (struct triple){a, b, c, value};
-	triples->n++;
-	return true;
-}
-
-/* ---- Labels ---- */
-
-static uint32_t *label_place(const struct diff_holders *holders, const char *text)
-{
-	uint64_t hash = 14695981039346656037u;
-	const char *p;
-	size_t i;
-
-	for (p = text; *p != '\0'; p++)
-		hash = (hash ^ (unsigned char)*p) * 1099511628211u;
-	for (i = (size_t)(hash ^ hash >> 32);; i++) {
-		uint32_t *place = &holders->label_index[i & (holders->label_room - 1)];
-
-		if (*place == 0 || strcmp(holders->labels[*place - 1], text) == 0)
-			return place;
-	}
-}
-
-static bool reserve_label(struct diff_holders *holders)
-{
-	size_t room = holders->label_room != 0 ? holders->label_room * 2 : 256, i;
-	uint32_t *index;
-	char **labels;
-
-	if (holders->n_labels * 2 < holders->label_room)
-		return true;
-	index = calloc(room, sizeof(*index));
-	labels = realloc(holders->labels, room / 2 * sizeof(*labels));
-	if (labels != NULL)
-		holders->labels = labels;
-	if (index == NULL || labels == NULL) {
-		free(index);
-		return false;
-	}
-	free(holders->label_index);
-	holders->label_index = index;
-	holders->label_room = room;
-	for (i = 0; i < holders->n_labels; i++)
-		*label_place(holders, holders->labels[i]) = (uint32_t)i + 1;
-	return true;
-}
-
-/* Number of TEXT, the same for both sides; UINT32_MAX without memory. */
-static uint32_t intern(struct diff_holders *holders, const char *text)
-{
-	uint32_t *place;
-	char *copy;
-
-	if (!reserve_label(holders))
-		return UINT32_MAX;
-	place = label_place(holders, text);
-	if (*place != 0)
-		return *place - 1;
-	copy = strdup(text);
-	if (copy == NULL)
-		return UINT32_MAX;
-	holders->labels[holders->n_labels] = copy;
-	*place = (uint32_t)++holders->n_labels;
-	return *place - 1;
-}
 
 const char *diff_holder_label(const struct diff_holders *holders, uint32_t label)
 {
-	return holders->labels[label];
+	return holders->labels.texts[label];
 }
 
 /* ---- Ways ---- */
@@ -169,7 +47,7 @@ struct diff_holders *diff_holders_new(void)
 		return NULL;
 	holders->room = 1024;
 	holders->nodes = calloc(holders->room, sizeof(*holders->nodes));
-	if (holders->nodes == NULL || intern(holders, "") == UINT32_MAX) {
+	if (holders->nodes == NULL || labels_add(&holders->labels, "") == UINT32_MAX) {
 		diff_holders_free(holders);
 		return NULL;
 	}
@@ -180,16 +58,11 @@ struct diff_holders *diff_holders_new(void)
 
 void diff_holders_free(struct diff_holders *holders)
 {
-	size_t i;
-
 	if (holders == NULL)
 		return;
-	for (i = 0; i < holders->n_labels; i++)
-		free(holders->labels[i]);
-	free(holders->labels);
-	free(holders->label_index);
-	free(holders->children.list);
-	free(holders->slots.list);
+	labels_free(&holders->labels);
+	triples_free(&holders->children);
+	triples_free(&holders->slots);
 	free(holders->nodes);
 	free(holders);
 }
@@ -231,14 +104,14 @@ static uint32_t find_child(struct diff *diff, uint32_t parent, uint32_t label, u
 	struct diff_holders *holders = diff->holders;
 	uint32_t node;
 
-	if (!reserve_triple(&holders->children))
+	if (!triples_reserve(&holders->children))
 		return UINT32_MAX;
-	node = find_triple(&holders->children, parent, label, row)->value;
+	node = triples_find(&holders->children, parent, label, row)->value;
 	if (node != 0)
 		return node;
 	node = row != DIFF_NO_ROW ? find_return(diff, parent, row) : 0;
 	if (node == 0 && holders->n >= NODES_MAX && parent != 0 && row != DIFF_NO_ROW) {
-		label = intern(holders, BEHIND);
+		label = labels_add(&holders->labels, BEHIND);
 		return label != UINT32_MAX ? find_child(diff, 0, label, row) : UINT32_MAX;
 	}
 	if (node == 0) {
@@ -259,7 +132,7 @@ static uint32_t find_child(struct diff *diff, uint32_t parent, uint32_t label, u
 			.depth = holders->nodes[parent].depth + 1,
 		};
 	}
-	return add_triple(&holders->children, parent, label, row, node) ? node : UINT32_MAX;
+	return triples_add(&holders->children, parent, label, row, node) ? node : UINT32_MAX;
 }
 
 /* ---- Objects of one side ---- */
@@ -285,19 +158,19 @@ static uint32_t slot_label(const struct side *side, const struct heapshot_graph_
 	uint32_t label;
 
 	if (step->is_ephemeron)
-		return intern(holders, "(ConditionalWeakTable)");
+		return labels_add(&holders->labels, "(ConditionalWeakTable)");
 	if (heapshot_reader_element(side->recording->reader, type, offset, &index, &inner))
 		offset = inner | (uint64_t)1 << 63;
-	if (!reserve_triple(&holders->slots))
+	if (!triples_reserve(&holders->slots))
 		return UINT32_MAX;
-	known = find_triple(&holders->slots, type, (uint32_t)(offset >> 32), (uint32_t)offset);
+	known = triples_find(&holders->slots, type, (uint32_t)(offset >> 32), (uint32_t)offset);
 	if (known->value != 0)
 		return known->value - 1;
 	heapshot_reader_slot_name(side->recording->reader, type, step->offset, name);
 	graph_drop_index(name);
-	label = intern(holders, name);
-	if (label == UINT32_MAX || !add_triple(&holders->slots, type, (uint32_t)(offset >> 32),
-					       (uint32_t)offset, label + 1))
+	label = labels_add(&holders->labels, name);
+	if (label == UINT32_MAX || !triples_add(&holders->slots, type, (uint32_t)(offset >> 32),
+						(uint32_t)offset, label + 1))
 		return UINT32_MAX;
 	return label;
 }
@@ -313,7 +186,7 @@ static uint32_t follow(const struct side *side, uint32_t node)
 	switch (heapshot_graph_node(side->graph, node, NULL)) {
 	case HEAPSHOT_NODE_SOURCE:
 		graph_put_node(side->recording, side->graph, node, text, sizeof(text));
-		label = intern(side->diff->holders, text);
+		label = labels_add(&side->diff->holders->labels, text);
 		return label != UINT32_MAX ? find_child(side->diff, 0, label, DIFF_NO_ROW)
 					   : UINT32_MAX;
 	case HEAPSHOT_NODE_OBJECT:
@@ -402,8 +275,7 @@ int diff_holders_add(struct diff *diff, int side_number, struct heapshot_graph *
 	side.classes = heapshot_graph_classes(graph, &n);
 	side.holders = calloc((size_t)counts.nodes + 1, sizeof(*side.holders));
 	/* Types have other ids in another file. */
-	free(diff->holders->slots.list);
-	diff->holders->slots = (struct triples){0};
+	triples_free(&diff->holders->slots);
 	if (side.holders == NULL || !add_objects(&side)) {
 		status = cli_no_memory();
 	}
