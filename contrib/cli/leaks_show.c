@@ -30,19 +30,19 @@ char *leaks_path_text(const struct leaks *leaks, const struct leak *leak)
 static int put_json_path(const struct leaks *leaks, const struct leak *leak, struct json *json)
 {
 	struct path_steps steps = {0};
+	bool is_done = leak->target == HEAPSHOT_GRAPH_NONE ||
+		       path_find(&leaks->path, leak->target, &steps);
 
 	json_key(json, "path");
-	if (leak->target != HEAPSHOT_GRAPH_NONE && !path_find(&leaks->path, leak->target, &steps))
-		return cli_no_memory();
-	if (steps.n == 0) {
+	if (is_done && steps.n > 0) {
+		json_begin(json, '{');
+		path_json(&leaks->path, json, steps.list, steps.n, leak->is_merged);
+		json_end(json, '}');
+	} else {
 		json_null(json);
-		return CLI_OK;
 	}
-	json_begin(json, '{');
-	path_json(&leaks->path, json, steps.list, steps.n, leak->is_merged);
-	json_end(json, '}');
 	free(steps.list);
-	return CLI_OK;
+	return is_done ? CLI_OK : cli_no_memory();
 }
 
 static int put_json_leak(const struct leaks *leaks, const struct leak *leak, struct json *json)
