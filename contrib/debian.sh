@@ -14,6 +14,7 @@ build_packages=(
 test_packages=(
 	libcriterion-dev libjansson-dev lz4 protobuf-compiler python3 scdoc
 	binutils valgrind util-linux procps mono-runtime-boehm libmono-profiler
+	sqlite3
 )
 
 # What contrib/deb needs beside build_packages; the last of them for its tests.
