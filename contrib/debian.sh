@@ -14,8 +14,10 @@ build_packages=(
 test_packages=(
 	libcriterion-dev libjansson-dev lz4 protobuf-compiler python3 scdoc
 	binutils valgrind util-linux procps mono-runtime-boehm libmono-profiler
-	sqlite3
+	sqlite3 chromium
 )
+# Where npm came in another way, Debian's would put it out.
+command -v npm >/dev/null || test_packages+=(nodejs npm)
 
 # What contrib/deb needs beside build_packages; the last of them for its tests.
 deb_packages=(dpkg-dev debhelper scdoc libcriterion-dev)

@@ -8,7 +8,8 @@ import shutil
 import sys
 import tempfile
 
-sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "mono"))
+for place in ("mono", "node-tools"):
+    sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", place))
 from harness import *  # noqa: E402,F401,F403
 import harness  # noqa: E402
 

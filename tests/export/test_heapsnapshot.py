@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT
 """heapshot export --format heapsnapshot: by a strict reader of what DevTools
-demands, against our own retained sizes, and by memlab where npm can bring it."""
+demands, against our own retained sizes, and by memlab where npm has brought it."""
 import sqlite3
 
 import heapsnapshot
 
 from exported import *
+import node_tools  # noqa: E402
 
 MEMLAB = r"""
 const {getFullHeapFromFile} = require('@memlab/heap-analysis');
@@ -144,28 +145,11 @@ def stream(directory):
     assert result.returncode == OK and result.stdout == expected and result.stderr == b"", result.stderr
 
 
-def memlab():
-    """A folder with memlab's library, or the test is skipped."""
-    if shutil.which("node") is None:
-        skip("node is missing")
-    if os.environ.get("MEMLAB"):
-        return os.environ["MEMLAB"]
-    place = os.path.join(BUILD, "tests", "export", "tools", "memlab")
-    if not os.path.exists(os.path.join(place, "node_modules")):
-        if not IS_LONG or shutil.which("npm") is None:
-            skip("memlab is missing (MEMLAB names its folder; make check-long installs it where there is npm)")
-        os.makedirs(place, exist_ok=True)
-        result = run(["npm", "install", "--no-audit", "--no-fund", "@memlab/heap-analysis"], cwd=place,
-                     env={"PUPPETEER_SKIP_DOWNLOAD": "1"}, timeout=600)
-        if result.status != 0:
-            shutil.rmtree(place, ignore_errors=True)
-            skip("memlab cannot be installed")
-    return place
-
-
 @test("memlab finds our dominators and retained sizes")
 def real_tool(directory):
-    place = memlab()
+    reason = node_tools.missing("@memlab/heap-analysis")
+    if reason:
+        skip(reason)
     script = os.path.join(directory, "read.js")
     with open(script, "w") as file:
         file.write(MEMLAB)
@@ -173,7 +157,7 @@ def real_tool(directory):
         source = recorded(args)
         out = export(directory, "heapsnapshot", source)
         result = run(["node", script, out, directory + "/nodes.json"],
-                     env={"NODE_PATH": os.path.join(place, "node_modules")}, timeout=300)
+                     env=node_tools.environment(), timeout=300)
         assert result.status == 0, result.out[-500:] + result.err[-2000:]
         with open(directory + "/nodes.json") as file:
             theirs = {number: (size, dominator) for number, _, _, size, dominator in json.load(file)}
