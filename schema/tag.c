@@ -127,7 +127,7 @@ void hs_tag_change(uint8_t *tag, uint16_t flags, uint32_t compressed_bytes)
 }
 
 /*
- * CRC-32, a byte a step: only tags are checked by it.  An entry of the table is
+ * CRC-32, a byte a step: only what is small is checked by it.  An entry of the table is
  * the XOR of the entries of its index's bits, so that eight numbers make all.
  */
 /* clang-format off */
@@ -157,11 +157,15 @@ static const uint32_t crc_table[256] = {
 	ENTRY64(192, BITS),
 };
 
-uint32_t hs_crc32(const uint8_t *data, size_t size)
+uint32_t hs_crc32_more(uint32_t crc, const uint8_t *data, size_t size)
 {
-	uint32_t crc = 0xffffffffu;
-
+	crc = ~crc;
 	while (size--)
 		crc = crc >> 8 ^ crc_table[(crc ^ *data++) & 0xff];
 	return ~crc;
+}
+
+uint32_t hs_crc32(const uint8_t *data, size_t size)
+{
+	return hs_crc32_more(0, data, size);
 }

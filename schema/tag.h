@@ -71,5 +71,7 @@ void hs_tag_change(uint8_t *tag, uint16_t flags, uint32_t compressed_bytes);
 
 /* CRC-32 (IEEE 802.3, as in zlib) of SIZE bytes. */
 uint32_t hs_crc32(const uint8_t *data, size_t size);
+/* That of bytes whose beginning has CRC, and SIZE bytes more; CRC 0 for no beginning. */
+uint32_t hs_crc32_more(uint32_t crc, const uint8_t *data, size_t size);
 
 #endif

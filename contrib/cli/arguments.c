@@ -51,7 +51,7 @@ const struct cli_option_row cli_options[] = {
 	 PLACE(output)},
 	{CLI_OPTIONS, "options", 'p', "LIST", NULL,
 	 "options of the module, as in --profile=heapshot:LIST", CLI_TEXT, PLACE(options)},
-	{CLI_FORMAT, "format", 'f', "NAME", "sqlite gcdump heapsnapshot folded speedscope",
+	{CLI_FORMAT, "format", 'f', "NAME", "sqlite gcdump heapsnapshot folded speedscope pprof",
 	 "the format to write", CLI_TEXT, PLACE(format)},
 	{CLI_NEW_FILE, "output", 'o', "FILE", NULL, "the file to write, - for standard output",
 	 CLI_TEXT, PLACE(output)},

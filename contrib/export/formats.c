@@ -25,6 +25,7 @@ const struct export_format export_formats[] = {
 	{"folded", export_write_folded, NULL, false, true,
 	 "stacks of retained bytes, for flame graphs"},
 	{"speedscope", export_write_speedscope, NULL, false, true, "the same for speedscope"},
+	{"pprof", export_write_pprof, NULL, false, true, "the same for go tool pprof, Grafana"},
 	{NULL, NULL, NULL, false, false, NULL},
 };
 

@@ -8,6 +8,7 @@
 
 #include "tests/data/synthetic_code.h"
 #include "tests/data/synthetic_held.h"
+#include "tests/data/synthetic_limits.h"
 #include "tests/data/synthetic_round.h"
 #include "tests/data/synthetic_writer.h"
 
@@ -377,6 +378,10 @@ static const struct {
 	{"code", synthetic_code},
 	{"held", synthetic_held},
 	{"round", synthetic_round},
+	{"wide", synthetic_wide},
+	{"apart", synthetic_apart},
+	{"low", synthetic_low},
+	{"names", synthetic_names},
 };
 
 const char *synthetic_name(size_t i)

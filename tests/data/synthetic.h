@@ -18,7 +18,7 @@ struct synthetic_bytes {
 /* Totals that the variant "differs" can state wrongly, one by one: its N from 1. */
 #define SYNTHETIC_TOTALS 9
 
-/* Makes the variant called NAME; N scales "many" and is ignored by others.
+/* Makes the variant called NAME; N scales "many" and some others, see there.
  * False when there is no such variant. */
 bool synthetic_make(const char *name, uint64_t n, struct synthetic_bytes *bytes);
 

@@ -56,6 +56,9 @@ Test(tag, crc)
 
 	cr_assert_eq(hs_crc32((const uint8_t *)"123456789", 9), 0xcbf43926u);
 	cr_assert_eq(hs_crc32(data, 0), 0);
+	cr_assert_eq(
+		hs_crc32_more(hs_crc32((const uint8_t *)"1234", 4), (const uint8_t *)"56789", 5),
+		0xcbf43926u);
 	for (size_t i = 0; i < sizeof(data); i++)
 		data[i] = (uint8_t)(i * 167 + i / 256 * 31);
 	for (size_t size = 0; size < 100; size++)
