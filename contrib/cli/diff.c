@@ -69,6 +69,7 @@ static int show(struct diff *diff)
 		diff_put_table(diff, cut(diff, n), n);
 		if (diff->holders != NULL)
 			diff_put_holders(diff, holders, cut(diff, n_holders), n_holders);
+		diff_put_unmet(diff);
 	}
 	free(holders);
 	return CLI_OK;

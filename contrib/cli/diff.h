@@ -38,6 +38,7 @@ struct diff_check {
 	/* What it came to. */
 	struct diff_values sides[DIFF_SIDES];
 	bool holds;
+	bool is_met; /* there is such a type in either snapshot */
 };
 
 struct diff {
@@ -118,6 +119,8 @@ bool diff_is_wanted(const struct diff *diff, const struct diff_row *row);
 /* HOLDERS, n_holders of them, may be NULL. */
 void diff_put_json(const struct diff *diff, size_t n, const uint32_t *holders, size_t n_holders);
 void diff_put_table(const struct diff *diff, size_t n, size_t n_all);
+/* A line for each check of which neither snapshot has a type: it may be misspelt. */
+void diff_put_unmet(const struct diff *diff);
 void diff_put_holders(const struct diff *diff, const uint32_t *holders, size_t n, size_t n_all);
 
 #endif

@@ -174,12 +174,15 @@ void diff_run_checks(struct diff *diff)
 	for (i = 0; i < diff->n_checks; i++) {
 		struct diff_check *check = &diff->checks[i];
 
-		/* What several types retain is no sum: diff_read_graph has it. */
-		for (k = 0; check->field != DIFF_RETAINED && k < diff->n_rows; k++)
-			for (side = 0; side < DIFF_SIDES; side++)
-				if (diff_is_checked(check, &diff->rows[k]))
-					check->sides[side].of[check->field] +=
-						diff->rows[k].sides[side].of[check->field];
+		for (k = 0; k < diff->n_rows; k++) {
+			if (!diff_is_checked(check, &diff->rows[k]))
+				continue;
+			check->is_met = true;
+			/* What several types retain is no sum: diff_read_graph has it. */
+			for (side = 0; check->field != DIFF_RETAINED && side < DIFF_SIDES; side++)
+				check->sides[side].of[check->field] +=
+					diff->rows[k].sides[side].of[check->field];
+		}
 		check->holds = compare(diff_check_value(check), check->operation, check->limit);
 	}
 }

@@ -183,6 +183,19 @@ void diff_put_holders(const struct diff *diff, const uint32_t *holders, size_t n
 		       text_number(numbers[2], n_all - n));
 }
 
+void diff_put_unmet(const struct diff *diff)
+{
+	size_t i;
+
+	for (i = 0; i < diff->n_checks; i++) {
+		if (diff->checks[i].is_met)
+			continue;
+		fputs("neither snapshot has a type ", stdout);
+		text_put_masked(stdout, diff->checks[i].type);
+		fputs("; it counts as 0 in --fail-if\n", stdout);
+	}
+}
+
 void diff_put_json(const struct diff *diff, size_t n, const uint32_t *holders, size_t n_holders)
 {
 	struct json json = {0};

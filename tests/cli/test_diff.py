@@ -226,6 +226,15 @@ def checks_see_all_types():
 
 
 @test
+def checks_of_no_type_are_said():
+    # A misspelt name would pass for ever.
+    for check, said in (("T.Nod.count > 0", "T.Nod"), ("S?g.count > 0", "S?g"), ("T.Nobody.retained > 0", "T.Nobody")):
+        result = run("diff", *pair(), "--fail-if", check)
+        assert result.out.endswith("\nneither snapshot has a type %s; it counts as 0 in --fail-if\n" % said), result.out
+    assert "neither" not in run("diff", *pair(), "--fail-if", "T.Node.count < 0", "--fail-if", "*.count == 0").out
+
+
+@test
 def names_with_operators_in_them():
     lost = recording("hostile-names")
     name = run_json("top", lost)["types"][0]["type"]
