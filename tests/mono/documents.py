@@ -13,7 +13,7 @@ import types
 from harness import *
 
 NOT_RUN = "not run by the tests"
-SOURCES = {"csharp": ".cs", "c": ".c", "make": "Makefile"}
+SOURCES = {"csharp": ".cs", "c": ".c", "bash": ".sh"}
 
 
 class Block(types.SimpleNamespace):
@@ -108,7 +108,8 @@ def run_document(name, directory, env=None):
     script, ran = [PRELUDE], []
     for folder in ("contrib", "schema"):
         os.symlink(path_of(folder), os.path.join(directory, folder))
-    for block in blocks(name):
+    # Programs first: they may stand behind the commands that use them.
+    for block in sorted(blocks(name), key=lambda block: block.language not in SOURCES):
         if block.language in SOURCES:
             file = re.findall(r"`([\w.-]+)`", block.above)
             assert file and file[-1].endswith(SOURCES[block.language]), "%s, line %d: no file is named above" % (

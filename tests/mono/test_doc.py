@@ -36,5 +36,13 @@ for document in documents():
     if any(block.is_run for block in blocks(document)):
         test(document + " runs as it is written")(run_it)
 
+@test("doc/root-kinds.md tells all kinds of roots")
+def root_kinds(directory):
+    names = re.search(r"names\[LAST \+ 1\] = \{(.*?)\};", read_text("schema/root_kind.c"), re.S).group(1)
+    told = re.findall(r"^\| (`.*?) \|", read_text("doc/root-kinds.md"), re.M)
+    told = re.findall(r"`(\w+)`", " ".join(told))
+    assert sorted(told) == sorted(re.findall(r'"(\w+)"', names)), told
+
+
 if __name__ == "__main__":
     main(jobs=2)
