@@ -70,10 +70,12 @@ static void mark(struct find *find, const uint32_t *objects, uint64_t n, uint8_t
 static uint32_t find_object(const struct find *find, uint64_t address)
 {
 	const uint32_t object = heapshot_graph_find(find->graph, address);
+	char hint[GRAPH_HINT_BYTES];
 
 	if (object == HEAPSHOT_GRAPH_NONE)
-		cli_message("%s: no object at 0x%" PRIx64 " in snapshot %" PRIu64,
-			    find->recording->path, address, find->recording->snapshot->id);
+		cli_message("%s: no object at 0x%" PRIx64 " in snapshot %" PRIu64 "%s",
+			    find->recording->path, address, find->recording->snapshot->id,
+			    graph_decimal_hint(find->graph, address, hint));
 	return object;
 }
 

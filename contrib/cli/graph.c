@@ -149,6 +149,22 @@ bool graph_nodes_push(struct graph_nodes *nodes, uint32_t node)
 	return true;
 }
 
+const char *graph_decimal_hint(const struct heapshot_graph *graph, uint64_t address,
+			       char hint[GRAPH_HINT_BYTES])
+{
+	char text[24];
+	uint64_t decimal;
+
+	*hint = '\0';
+	snprintf(text, sizeof(text), "%" PRIx64, address);
+	if (text[strspn(text, "0123456789")] != '\0')
+		return hint;
+	decimal = strtoull(text, NULL, 10);
+	if (heapshot_graph_find_around(graph, decimal) != HEAPSHOT_GRAPH_NONE)
+		snprintf(hint, GRAPH_HINT_BYTES, "; in hexadecimal it is 0x%" PRIx64, decimal);
+	return hint;
+}
+
 bool graph_is_object(const struct heapshot_graph *graph, uint32_t node)
 {
 	return heapshot_graph_node(graph, node, NULL) == HEAPSHOT_NODE_OBJECT;

@@ -48,6 +48,14 @@ struct graph_nodes {
 /* False without memory. */
 bool graph_nodes_push(struct graph_nodes *nodes, uint32_t node);
 
+/*
+ * Addresses are typed in hexadecimal; those of --json are decimal numbers.  Behind a
+ * message that nothing lies at ADDRESS: what was meant, if its digits were decimal; else "".
+ */
+#define GRAPH_HINT_BYTES 64
+const char *graph_decimal_hint(const struct heapshot_graph *graph, uint64_t address,
+			       char hint[GRAPH_HINT_BYTES]);
+
 /* False for what holds objects from outside: sources, their kinds, the root node. */
 bool graph_is_object(const struct heapshot_graph *graph, uint32_t node);
 

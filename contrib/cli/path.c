@@ -52,6 +52,7 @@ static bool parse_address(const char *text, uint64_t *address)
 
 static int find_targets(struct path *path)
 {
+	char hint[GRAPH_HINT_BYTES];
 	uint64_t address;
 	uint32_t object;
 	int status = CLI_OK;
@@ -60,7 +61,8 @@ static int find_targets(struct path *path)
 		object = heapshot_graph_find_around(path->graph, address);
 		if (object != HEAPSHOT_GRAPH_NONE)
 			return graph_nodes_push(&path->targets, object) ? CLI_OK : cli_no_memory();
-		cli_message("%s: no object lies at %s", path->recording->path, path->wanted);
+		cli_message("%s: no object lies at %s%s", path->recording->path, path->wanted,
+			    graph_decimal_hint(path->graph, address, hint));
 		return CLI_NOT_FOUND;
 	}
 	status = find_instances(path);

@@ -52,23 +52,25 @@ struct record {
 	char *options;
 	const char *output;
 	bool is_json;
+	bool is_quiet;
 	char **program;
 };
 
 /* What the module would refuse, and then let the program run unrecorded. */
-static int check_options(const struct cli_command *command, const char *options)
+static int check_options(const struct cli_command *command, struct record *record)
 {
 	struct hs_options *parsed;
 	char message[512];
 	bool is_good;
 
-	if (options == NULL)
+	if (record->options == NULL)
 		return CLI_OK;
 	parsed = malloc(sizeof(*parsed));
 	if (parsed == NULL)
 		return CLI_OK; /* the module will say it */
 	hs_options_init(parsed);
-	is_good = hs_options_parse(parsed, options, message, sizeof(message));
+	is_good = hs_options_parse(parsed, record->options, message, sizeof(message));
+	record->is_quiet = parsed->quiet;
 	free(parsed);
 	return is_good ? CLI_OK : cli_usage(command, "%s", message);
 }
@@ -126,7 +128,7 @@ static int parse(const struct cli_command *command, int argc, char **argv, struc
 	record->program = argv + i;
 	if (record->output != NULL && !append(&record->options, "output=", record->output, true))
 		return cli_no_memory();
-	return check_options(command, record->options);
+	return check_options(command, record);
 }
 
 static bool is_mono(const char *program)
@@ -270,8 +272,10 @@ static void say_next(const struct record *record, pid_t pid, int status)
 		json_end(&json, '}');
 		json_line(&json);
 	}
-	if (is_there)
-		cli_message("next: heapshot %s %s", has_snapshot(name) ? "top" : "list", name);
+	if (is_there && record->is_quiet)
+		; /* all is well */
+	else if (is_there)
+		cli_message("next: heapshot %s%s", has_snapshot(name) ? "" : "list ", name);
 	else if (record->options != NULL && strstr(record->options, "help") != NULL)
 		; /* the module printed its options */
 	else if (is_mono(record->program[0]) && strstr(pattern, "%t") == NULL)

@@ -12,12 +12,15 @@
 
 static bool find_object(struct show *show)
 {
+	char hint[GRAPH_HINT_BYTES];
+
 	show->object = heapshot_graph_find(show->graph, show->asked);
 	if (show->object == HEAPSHOT_GRAPH_NONE)
 		show->object = heapshot_graph_find_around(show->graph, show->asked);
 	if (show->object == HEAPSHOT_GRAPH_NONE) {
-		cli_message("%s: no object at 0x%" PRIx64 " in snapshot %" PRIu64,
-			    show->recording->path, show->asked, show->recording->snapshot->id);
+		cli_message("%s: no object at 0x%" PRIx64 " in snapshot %" PRIu64 "%s",
+			    show->recording->path, show->asked, show->recording->snapshot->id,
+			    graph_decimal_hint(show->graph, show->asked, hint));
 		return false;
 	}
 	heapshot_graph_object(show->graph, show->object, &show->facts);

@@ -70,7 +70,8 @@ def record_says_what_to_type_next():
     mono = script("bin/mono", "cp '%s' $$.hs\n" % recording("small"))
     err = run("record", mono).err
     name = err.split()[-1]
-    assert err == "heapshot: next: heapshot top %s\n" % name
+    assert err == "heapshot: next: heapshot %s\n" % name
+    assert run("record", "--quiet", mono).err == ""
     assert run_json("top", name)["snapshot"] == 2
     mono = script("bin/mono", "cp '%s' x-$$.hs\n" % recording("small"))
     data = json.loads(run("record", "--json", "-ox-%p.hs", mono).out)

@@ -118,6 +118,11 @@ def addresses():
     for address in ("0", "10", "ffffffffffffffff"):
         result = run("show", recording("held"), address, status=NOT_FOUND)
         assert result.out == "" and "no object at 0x" in result.err and result.err.count("\n") == 1
+    # Copied out of the JSON, where it is decimal.
+    for words in (["show"], ["path"], ["find", "--refers-to"], ["find", "--referred-by"]):
+        place = [recording("held"), str(array)] if len(words) == 1 else [str(array), recording("held")]
+        result = run(*words, *place, status=NOT_FOUND)
+        assert result.err.endswith("; in hexadecimal it is 0x%x\n" % array), result.err
     for address in ("", "x", "-1", "0x", "10000000000000000", "12 3"):
         result = run("show", recording("held"), address, status=USAGE)
         assert result.out == "" and result.err.count("\n") == 1
