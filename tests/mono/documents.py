@@ -56,18 +56,24 @@ def blocks(name):
     return found
 
 
-def commands(name):
-    """What stands in `...` in the last column of tables and is a command."""
+PROGRAMS = r"(heapshot|mono|lz4|man|pkg-config|sqlite3|contrib/\w+|go|npx) |--profile="
+
+
+def rows_of_commands(name):
+    """[(line, [command])]: what stands in `...` in the last column of tables and is a command."""
     found = []
     for number, line in enumerate(read_text(name).splitlines(), 1):
-        if not line.startswith("| ") or line.startswith("|--"):
+        if not line.startswith("| "):
             continue
         cell = re.split(r"(?<!\\)\|", line.rstrip().rstrip("|"))[-1]
-        for code in re.findall(r"`([^`]+)`", cell):
-            code = code.replace("\\|", "|")
-            if re.match(r"(heapshot|mono|lz4|man|pkg-config|sqlite3|contrib/\w+) |--profile=", code):
-                found.append((number, code))
-    return found
+        codes = [code.replace("\\|", "|") for code in re.findall(r"`([^`]+)`", cell)]
+        found.append((number, [code for code in codes if re.match(PROGRAMS, code)]))
+    return [(number, codes) for number, codes in found if codes]
+
+
+def links(name):
+    """What the document points to in the tree, without its #place."""
+    return [link.split("#") for link in re.findall(r"\]\(([^)]+)\)", read_text(name)) if "://" not in link]
 
 
 # ---- running ----------------------------------------------------------------
@@ -106,8 +112,7 @@ trap 'echo "$BASH_COMMAND" >> "$block.failed"' ERR
 def run_document(name, directory, env=None):
     """Runs the blocks in one shell; returns [(block, output, [commands that failed])]."""
     script, ran = [PRELUDE], []
-    for folder in ("contrib", "schema"):
-        os.symlink(path_of(folder), os.path.join(directory, folder))
+    link_tree(directory)
     # Programs first: they may stand behind the commands that use them.
     for block in sorted(blocks(name), key=lambda block: block.language not in SOURCES):
         if block.language in SOURCES:
@@ -122,6 +127,12 @@ def run_document(name, directory, env=None):
             ran.append(block)
     error = run_shell("\n".join(script) + "\n", directory, env or environment_of(directory))
     return [read_block(name, block, directory, error) for block in ran]
+
+
+def link_tree(directory):
+    """Commands name files of the tree as they stand in it."""
+    for folder in ("contrib", "schema"):
+        os.symlink(path_of(folder), os.path.join(directory, folder))
 
 
 def run_shell(script, directory, env):

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: MIT
 """README.md and doc/*.md say what is so: their commands run, what they show is printed."""
+import glob
+
 from documents import *
 from messages import FORMAT, calls, is_sentence, literals, matcher
 
@@ -13,6 +15,10 @@ def check_document(name, directory):
     for tool in TOOLS:
         if re.search(r"(^|[ |(])%s " % tool, text, re.M) and shutil.which(tool) is None:
             skip(tool + " is missing")
+    if "--format sqlite" in text and "in this build" in heapshot("export", "--format", "sqlite", "x").err:
+        skip("built without libsqlite3")
+    if "app.exe" in text:
+        shutil.copy(compiled("App"), os.path.join(directory, "app.exe"))
     for block, output, failed in run_document(name, directory):
         place = "%s, line %d" % (name, block.line)
         if "$?" not in block.text:
@@ -36,6 +42,129 @@ for document in documents():
         check_document(name, directory)
     if any(block.is_run for block in blocks(document)):
         test(document + " runs as it is written")(run_it)
+
+# What documents show and no test runs from there: it installs, needs a network, or takes minutes.
+LEFT_ALONE = {
+    "README.md": ["contrib/quickstart", "contrib/check", "autoreconf -fi && ./configure --prefix=/usr && make && make install"],
+    "doc/README.md": ["contrib/deb && apt-get install ./build/deb/*heapshot_*.deb"],
+    "doc/which-viewer.md": [
+        "dotnet-gcdump report app.gcdump", "npx memlab analyze object-size --snapshot app.heapsnapshot",
+        "npx speedscope app.speedscope.json", "flamegraph.pl app.folded > app.svg", "go tool pprof -top app.pb.gz"],
+}
+
+
+@test("what is not run is marked, and known")
+def left_alone(directory):
+    found = {}
+    for name in documents():
+        for block in blocks(name):
+            if block.language == "sh" and not block.is_run:
+                found.setdefault(name, []).extend(block.text.splitlines()[1:])
+            assert block.language not in ("bash", "csharp", "c") or NOT_RUN not in block.text, (name, block.line)
+    assert found == LEFT_ALONE, found
+
+
+# ---- tables of commands -------------------------------------------------------
+
+# Places that stand for others in the tables.
+OBJECT, CODE = "0x7f1c2a400010", "0x41d3bde0"
+
+
+class Files:
+    """What the commands of the tables speak of: app.exe, app.hs, a process that is being recorded."""
+
+    def __init__(self, directory):
+        self.directory = directory
+        self.exe = os.path.join(directory, "app.exe")
+        self.hs = os.path.join(directory, "app.hs")
+        shutil.copy(compiled("App"), self.exe)
+        self.env = environment_of(directory)
+        # As a user would; and more, so that all of the tables has something to show.
+        result = run(["mono", "--profile=heapshot:output=%s,quiet,strings=100,snapshot=gc,events=gc+types+methods" %
+                      self.hs, self.exe], env=self.env)
+        assert result.status == 0 and not result.err, result.err
+        handler = read_json("find", self.hs, "--type", "MyApp.Handler")["objects"][0]["address"]
+        code = [method for method in read_json("jit", self.hs)["methods"] if method["code_bytes"]][0]["code_address"]
+        self.places = {OBJECT: "0x%x" % handler, CODE: "0x%x" % code}
+
+    def run(self, row, pid):
+        """Runs the commands of ROW as they stand, in a folder of their own."""
+        folder = os.path.join(self.directory, "row-%d" % row[0])
+        os.mkdir(folder)
+        link_tree(folder)
+        for file in (self.exe, self.hs):
+            os.link(file, os.path.join(folder, os.path.basename(file)))
+        for command in row[1]:
+            for place, real in self.places.items():
+                command = command.replace(place, real)
+            command = re.sub(r"\bPID\b", str(pid), command)
+            if command.startswith("--profile"):
+                command = "mono %s app.exe" % command
+            page = re.fullmatch(r"man (?:([0-9]) )?([\w-]+)", command)
+            if page:
+                assert glob.glob(path_of("doc/%s.%s.scd*" % (page.group(2), page.group(1) or 1))), command
+                continue
+            result = run(["bash", "-c", "set -o pipefail; " + command], env=self.env, cwd=folder, timeout=60)
+            wanted = (OK, FAILED) if "--fail-if" in command else (OK,)
+            assert result.status in wanted and (result.out or result.err or " -o " in command or
+                                                command.startswith("mono ")), "%s: status %d\n%s%s" % (
+                command, result.status, result.out, result.err)
+
+
+def check_tables(name, directory):
+    for tool in ("mcs", "lz4", "protoc"):
+        if shutil.which(tool) is None:
+            skip(tool + " is missing")
+    files, rows = Files(directory), rows_of_commands(name)
+    assert len(rows) >= 10
+    server = subprocess.Popen(["mono", "--profile=heapshot:output=server.hs,quiet,ring=1m", files.exe, "serve"],
+                              env=files.env, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    try:
+        server.stdout.readline()
+        with concurrent.futures.ThreadPoolExecutor(2) as pool:
+            list(pool.map(lambda row: files.run(row, server.pid), rows))
+    finally:
+        end(server)
+
+
+for document in documents():
+    def run_tables(directory, name=document):
+        check_tables(name, directory)
+    if rows_of_commands(document) and "README" in document:
+        test("commands in the tables of %s run as they are written" % document)(run_tables)
+
+
+@test("links of the documents lead somewhere")
+def links_lead_somewhere(directory):
+    for name in documents():
+        for link in links(name):
+            path = os.path.normpath(os.path.join(os.path.dirname(name), link[0] or os.path.basename(name)))
+            assert os.path.exists(path_of(path)), (name, link)
+            if len(link) > 1:
+                titles = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-")
+                          for title in re.findall(r"(?m)^#+ (.*)$", read_text(path))]
+                assert link[1] in titles, (name, link, titles)
+    index = {os.path.basename(link[0]) for link in links("doc/README.md")}
+    missing = {os.path.basename(name) for name in documents() if name.startswith("doc/")} - index - {"README.md"}
+    assert not missing, "doc/README.md does not list %s" % missing
+
+
+# ---- documents that must be complete ------------------------------------------
+
+@test("doc/options.md has a question for each option")
+def options_asked(directory):
+    names = re.findall(r'(?m)^\t\{"([\w-]+)", HS_OPTION', read_text("profiler/options.c"))
+    text = read_text("doc/options.md")
+    missing = [name for name in names if not re.search(r"`[^`]*\b%s\b[^`]*`" % name, text)]
+    assert len(names) > 15 and not missing, missing
+
+
+@test("doc/which-viewer.md tells all formats of export")
+def formats_told(directory):
+    names = re.findall(r'(?m)^\t\{"([\w-]+)", ', read_text("contrib/export/formats.c"))
+    missing = [name for name in names if "--format %s " % name not in read_text("doc/which-viewer.md")]
+    assert len(names) > 5 and not missing, missing
+
 
 @test("doc/root-kinds.md tells all kinds of roots")
 def root_kinds(directory):
