@@ -280,6 +280,30 @@ static int unknown(const struct cli_command *command, const char *word,
 	return cli_usage(command, "unknown option '%s', did you mean '--%s'?", word, nearest);
 }
 
+/* Says which of "FILE[@N] TYPE|ADDRESS" is not there behind the N that are. */
+static int missing(const struct cli_command *command, int n)
+{
+	const char *first = command->operands, *rest = first;
+
+	for (; n > 0 && strchr(rest, ' ') != NULL; n--)
+		rest = strchr(rest, ' ') + 1;
+	/* diff has two of one name. */
+	return cli_usage(
+		command, "%s%s is missing",
+		rest != first && strncmp(first, rest, strlen(rest)) == 0 ? "a second " : "", rest);
+}
+
+/* What stands behind all that is wanted; of a command before the file is a habit. */
+static int too_much(const struct cli_command *command, char **operands, const char *operand)
+{
+	const char *name = cli_find_command(operand) != NULL ? operand : NULL;
+
+	if (name != NULL && strcmp(command->name, "overview") == 0)
+		return cli_usage(command, "'%s' is too much; try: heapshot %s %s", operand, name,
+				 operands[0]);
+	return cli_usage(command, "'%s' is too much", operand);
+}
+
 int cli_parse(const struct cli_command *command, int argc, char **argv, int min_operands,
 	      int max_operands, struct cli_arguments *arguments)
 {
@@ -339,8 +363,8 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 	arguments->n_operands = argc - optind;
 	arguments->operands = argv + optind;
 	if (arguments->n_operands < min_operands)
-		return cli_usage(command, "%s is missing", command->operands);
+		return missing(command, arguments->n_operands);
 	if (max_operands >= 0 && arguments->n_operands > max_operands)
-		return cli_usage(command, "'%s' is too much", argv[optind + max_operands]);
+		return too_much(command, arguments->operands, argv[optind + max_operands]);
 	return CLI_OK;
 }

@@ -51,11 +51,12 @@ static int show(struct diff *diff)
 		return cli_no_memory();
 	if (n_matching == 0 && diff->n_checks == 0 &&
 	    (arguments->filter != NULL || arguments->assembly != NULL)) {
-		cli_message("no type of the two snapshots matches%s%s%s%s",
+		cli_message("no type of the two snapshots matches%s%s%s%s%s",
 			    arguments->filter ? " --filter " : "",
 			    arguments->filter ? arguments->filter : "",
 			    arguments->assembly ? " --assembly " : "",
-			    arguments->assembly ? arguments->assembly : "");
+			    arguments->assembly ? arguments->assembly : "",
+			    text_case_hint(arguments->filter));
 		return CLI_NOT_FOUND;
 	}
 	if (diff->holders != NULL) {

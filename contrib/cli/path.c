@@ -67,7 +67,8 @@ static int find_targets(struct path *path)
 	}
 	status = find_instances(path);
 	if (status == CLI_OK && path->targets.n == 0) {
-		cli_message("%s: no object of type '%s'", path->recording->path, path->wanted);
+		cli_message("%s: no object of type '%s'%s", path->recording->path, path->wanted,
+			    text_case_hint(path->wanted));
 		status = CLI_NOT_FOUND;
 	}
 	return status;

@@ -107,11 +107,12 @@ static int show(struct retained *retained)
 	if (retained->is_wanted == NULL)
 		return cli_no_memory();
 	if (!choose_types(retained)) {
-		cli_message("%s: no type with live objects matches%s%s%s%s",
+		cli_message("%s: no type with live objects matches%s%s%s%s%s",
 			    retained->recording->path, arguments->type ? " --type " : "",
 			    arguments->type ? arguments->type : "",
 			    arguments->assembly ? " --assembly " : "",
-			    arguments->assembly ? arguments->assembly : "");
+			    arguments->assembly ? arguments->assembly : "",
+			    text_case_hint(arguments->type));
 		return CLI_NOT_FOUND;
 	}
 	heapshot_graph_counts(retained->graph, &counts);

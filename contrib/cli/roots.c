@@ -267,8 +267,9 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 			cli_message("%s: snapshot %" PRIu64 " has types and counts only, no roots",
 				    recording.path, recording.snapshot->id);
 		} else if (n == 0 && arguments.filter != NULL) {
-			cli_message("%s: no root holds an object whose type matches --filter %s",
-				    recording.path, arguments.filter);
+			cli_message("%s: no root holds an object whose type matches --filter %s%s",
+				    recording.path, arguments.filter,
+				    text_case_hint(arguments.filter));
 			free(groups);
 			return recording_close(&recording, CLI_NOT_FOUND);
 		}

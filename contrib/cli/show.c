@@ -134,9 +134,11 @@ int cli_show(const struct cli_command *command, int argc, char **argv)
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
 	if (!cli_parse_address(arguments.operands[1], &show.asked))
-		return cli_usage(command,
-				 "'%s' is no address: it is in hexadecimal, such as 0x7f1c2a400010",
-				 arguments.operands[1]);
+		return cli_usage(
+			command,
+			"'%s' is no address: it is in hexadecimal, such as 0x7f1c2a400010; "
+			"'heapshot find' shows those of a type",
+			arguments.operands[1]);
 	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
 	if (status != CLI_OK)
 		return status;

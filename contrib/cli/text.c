@@ -70,6 +70,18 @@ bool text_matches(const char *name, const char *filter)
 	return fnmatch(pattern, name, 0) == 0;
 }
 
+const char *text_case_hint(const char *filter)
+{
+	bool has_letter = false;
+
+	for (; filter != NULL && *filter != '\0'; filter++) {
+		if (*filter >= 'A' && *filter <= 'Z')
+			return "";
+		has_letter |= *filter >= 'a' && *filter <= 'z';
+	}
+	return has_letter ? " (upper and lower case count)" : "";
+}
+
 const char *text_number(char buffer[TEXT_NUMBER_BYTES], uint64_t number)
 {
 	char *p = buffer + TEXT_NUMBER_BYTES - 1;

@@ -26,6 +26,9 @@ size_t text_columns(const char *text);
 /* True when NAME contains FILTER, or matches it where that has * or ?; NULL
  * lets everything through. */
 bool text_matches(const char *name, const char *filter);
+/* Behind a message that nothing matches: " (upper and lower case count)" where FILTER has
+ * small letters only, else "". */
+const char *text_case_hint(const char *filter);
 
 /* 20 digits and 6 separators fit. */
 #define TEXT_NUMBER_BYTES 32

@@ -162,11 +162,12 @@ static int show(struct recording *recording, const struct cli_arguments *argumen
 		return cli_no_memory();
 	n = n_all = make_rows(recording, arguments, totals, rows);
 	if (n == 0 && (arguments->filter != NULL || arguments->assembly != NULL)) {
-		cli_message("%s: no type with objects matches%s%s%s%s", recording->path,
+		cli_message("%s: no type with objects matches%s%s%s%s%s", recording->path,
 			    arguments->filter ? " --filter " : "",
 			    arguments->filter ? arguments->filter : "",
 			    arguments->assembly ? " --assembly " : "",
-			    arguments->assembly ? arguments->assembly : "");
+			    arguments->assembly ? arguments->assembly : "",
+			    text_case_hint(arguments->filter));
 		free(rows);
 		return CLI_NOT_FOUND;
 	}

@@ -24,6 +24,27 @@ def help_and_version():
     assert run(status=USAGE).out == ""
 
 
+@test
+def mistakes_of_newcomers():
+    file = recording("small")
+    for words, status, said in (
+            (["path", file], USAGE, "path: TYPE|ADDRESS is missing"),
+            (["path"], USAGE, "path: FILE[@N] TYPE|ADDRESS is missing"),
+            (["diff", file], USAGE, "diff: a second FILE[@N] is missing"),
+            ([file, "leaks"], USAGE, "'leaks' is too much; try: heapshot leaks " + file),
+            ([file, "laeks"], USAGE, "'laeks' is too much (try"),
+            (["show", file, "T.Node"], USAGE, "'heapshot find' shows those of a type"),
+            (["top", file, "--filter", "node"], NOT_FOUND, "--filter node (upper and lower case count)\n"),
+            (["top", file, "--filter", "NODE"], NOT_FOUND, "--filter NODE\n"),
+            (["top", file, "--assembly", "nothing"], NOT_FOUND, "--assembly nothing\n"),
+            (["roots", file, "--filter", "t.n*"], NOT_FOUND, "(upper and lower case count)\n"),
+            (["retained", file, "--type", "t.node"], NOT_FOUND, "(upper and lower case count)\n"),
+            (["diff", file, file, "--filter", "t.node"], NOT_FOUND, "(upper and lower case count)\n"),
+            (["path", file, "t.node"], NOT_FOUND, "no object of type 't.node' (upper and lower case count)\n")):
+        err = run(*words, status=status).err
+        assert said in err and err.count("\n") == 1, err
+
+
 def complete(*words):
     """What bash offers for the last of WORDS."""
     script = write("completion", run("help", "--completion").out.encode())
