@@ -71,6 +71,17 @@ def rows_of_commands(name):
     return [(number, codes) for number, codes in found if codes]
 
 
+def commands_in_text(name):
+    """[(line, command)]: `heapshot ...` wherever it stands in the text, options and all; not in blocks."""
+    found, is_text = [], True
+    for number, line in enumerate(read_text(name).splitlines(), 1):
+        if line.startswith("```"):
+            is_text = not is_text
+        elif is_text:
+            found += [(number, code.replace("\\|", "|")) for code in re.findall(r"`(heapshot [^`]+)`", line)]
+    return found
+
+
 def links(name):
     """What the document points to in the tree, without its #place."""
     return [link.split("#") for link in re.findall(r"\]\(([^)]+)\)", read_text(name)) if "://" not in link]

@@ -64,6 +64,9 @@ def left_alone(directory):
     assert found == LEFT_ALONE, found
 
 
+COMMAND_WORDS = set(re.findall(r"^  (\w+) ", heapshot("--help").out, re.M))
+
+
 # ---- tables of commands -------------------------------------------------------
 
 # Places that stand for others in the tables.
@@ -87,13 +90,17 @@ class Files:
         code = [method for method in read_json("jit", self.hs)["methods"] if method["code_bytes"]][0]["code_address"]
         self.places = {OBJECT: "0x%x" % handler, CODE: "0x%x" % code}
 
-    def run(self, row, pid):
-        """Runs the commands of ROW as they stand, in a folder of their own."""
-        folder = os.path.join(self.directory, "row-%d" % row[0])
-        os.mkdir(folder)
+    def folder(self):
+        """A new one with the files and the tree's folders in it."""
+        folder = tempfile.mkdtemp(dir=self.directory)
         link_tree(folder)
         for file in (self.exe, self.hs):
             os.link(file, os.path.join(folder, os.path.basename(file)))
+        return folder
+
+    def run(self, row, pid):
+        """Runs the commands of ROW as they stand, in a folder of their own."""
+        folder = self.folder()
         for command in row[1]:
             for place, real in self.places.items():
                 command = command.replace(place, real)
@@ -132,6 +139,34 @@ for document in documents():
         check_tables(name, directory)
     if rows_of_commands(document) and "README" in document:
         test("commands in the tables of %s run as they are written" % document)(run_tables)
+
+
+# Words that stand for others in the text.
+IN_TEXT = [(r"\bFILE(?!@)", "app.hs"), (r"\bFILE@\d", "app.hs@2"), (r"\b(FILE@last|(old|new|server|live)\.hs)", "app.hs"),
+           (r"app\.hs\.ring", "app.hs"), (r" \.\.\.$", ""), (r"\bCOMMAND$", "top"), (r"/run/app\.sock", "PID"),
+           (r"-- mono PROGRAM", "-- mono app.exe")]
+
+
+@test("commands in the text of the documents are such as there are")
+def commands_of_the_text(directory):
+    files, checked = Files(directory), 0
+    names = [name for name in documents() if "decisions" not in name and "performance" not in name]
+    for name in names:
+        for number, command in commands_in_text(name):
+            written = command
+            for word, real in IN_TEXT + [(OBJECT, files.places[OBJECT]), (CODE, files.places[CODE])]:
+                command = re.sub(word, real, command)
+            command = re.sub(r"\bPID\b", str(os.getpid()), command)
+            words = command.split()
+            if "app." not in command and str(os.getpid()) not in command:
+                page = heapshot("help", words[1]).out
+                assert all(word.split("=")[0] in page for word in words[2:] if word.startswith("-")), (name, number)
+            elif len(words) > 2:
+                result = run(["bash", "-c", command], env=files.env, cwd=files.folder(), timeout=60)
+                assert result.status not in (USAGE, IO), "%s, line %d: %s\n%s" % (name, number, written, result.err)
+                checked += 1
+            assert words[1] in COMMAND_WORDS or words[1] in ("app.hs", "--version"), (name, number, written)
+    assert checked > 50, checked
 
 
 @test("links of the documents lead somewhere")
