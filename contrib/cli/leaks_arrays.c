@@ -76,8 +76,13 @@ static void count(const struct leaks *leaks, uint32_t object, struct arrays *arr
 	    !leaks_is_array(leaks, object, &capacity))
 		return;
 	if (capacity == 0) {
-		arrays->empty = object;
+		/*
+		 * One to be shown: the 1st, 2nd, 4th, 8th ...  At the ends of the heap lie those
+		 * that the framework shares.
+		 */
 		arrays->n_empty++;
+		if ((arrays->n_empty & (arrays->n_empty - 1)) == 0)
+			arrays->empty = object;
 		arrays->empty_bytes += heapshot_graph_size(leaks->graph, object);
 		return;
 	}
