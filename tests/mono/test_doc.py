@@ -10,12 +10,17 @@ from messages import FORMAT, calls, is_sentence, literals, matcher
 TOOLS = ["mcs", "cc", "sqlite3", "jq", "lz4", "protoc", "pkg-config"]
 
 
+def is_without(command):
+    """Whether this build lacks what COMMAND wants."""
+    return "--format sqlite" in command and "in this build" in heapshot("export", "--format", "sqlite", "x").err
+
+
 def check_document(name, directory):
     text = "".join(block.text for block in blocks(name) if block.is_run)
     for tool in TOOLS:
         if re.search(r"(^|[ |(])%s " % tool, text, re.M) and shutil.which(tool) is None:
             skip(tool + " is missing")
-    if "--format sqlite" in text and "in this build" in heapshot("export", "--format", "sqlite", "x").err:
+    if is_without(text):
         skip("built without libsqlite3")
     if "app.exe" in text:
         shutil.copy(compiled("App"), os.path.join(directory, "app.exe"))
@@ -111,6 +116,8 @@ class Files:
             if page:
                 assert glob.glob(path_of("doc/%s.%s.scd*" % (page.group(2), page.group(1) or 1))), command
                 continue
+            if is_without(command):
+                continue
             result = run(["bash", "-c", "set -o pipefail; " + command], env=self.env, cwd=folder, timeout=60)
             wanted = (OK, FAILED) if "--fail-if" in command else (OK,)
             assert result.status in wanted and (result.out or result.err or " -o " in command or
@@ -161,12 +168,27 @@ def commands_of_the_text(directory):
             if "app." not in command and str(os.getpid()) not in command:
                 page = heapshot("help", words[1]).out
                 assert all(word.split("=")[0] in page for word in words[2:] if word.startswith("-")), (name, number)
-            elif len(words) > 2:
+            elif len(words) > 2 and not is_without(command):
                 result = run(["bash", "-c", command], env=files.env, cwd=files.folder(), timeout=60)
                 assert result.status not in (USAGE, IO), "%s, line %d: %s\n%s" % (name, number, written, result.err)
                 checked += 1
             assert words[1] in COMMAND_WORDS or words[1] in ("app.hs", "--version"), (name, number, written)
     assert checked > 50, checked
+
+
+@test("examples of the manual page are such as there are")
+def examples_of_the_manual(directory):
+    text = re.search(r"(?ms)^# EXAMPLES\n(.*?)^# ", read_text("doc/heapshot.1.scd")).group(1)
+    lines = [line.replace("\\", "").strip() for line in text.replace("++\n", "\n").splitlines() if line.strip()]
+    files = Files(directory)
+    assert len(lines) > 15
+    for line in lines:
+        # Of others' tools there is the output; of a process, and of /tmp, there is none here.
+        if "pgrep" in line or "/tmp/" in line or is_without(line):
+            continue
+        line = re.sub(r" \| (flamegraph.pl|jq) .*|; go tool .*", "", line).replace(OBJECT, files.places[OBJECT])
+        result = run(["bash", "-c", line], env=files.env, cwd=files.folder(), timeout=60)
+        assert result.status in (OK, FAILED, NOT_FOUND), "%s: status %d\n%s" % (line, result.status, result.err)
 
 
 @test("links of the documents lead somewhere")
