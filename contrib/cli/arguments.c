@@ -281,16 +281,19 @@ static int unknown(const struct cli_command *command, const char *word,
 }
 
 /* Says which of "FILE[@N] TYPE|ADDRESS" is not there behind the N that are. */
-static int missing(const struct cli_command *command, int n)
+static int missing(const struct cli_command *command, int n, char **operands)
 {
 	const char *first = command->operands, *rest = first;
+	const int name_bytes = n > 0 ? (int)strcspn(operands[0], "@") : 0;
 
 	for (; n > 0 && strchr(rest, ' ') != NULL; n--)
 		rest = strchr(rest, ' ') + 1;
 	/* diff has two of one name. */
-	return cli_usage(
-		command, "%s%s is missing",
-		rest != first && strncmp(first, rest, strlen(rest)) == 0 ? "a second " : "", rest);
+	if (rest != first && strncmp(first, rest, strlen(rest)) == 0)
+		return cli_usage(command,
+				 "a second %s is missing, as in: heapshot %s %.*s@1 %.*s@2", rest,
+				 command->name, name_bytes, operands[0], name_bytes, operands[0]);
+	return cli_usage(command, "%s is missing", rest);
 }
 
 /* What stands behind all that is wanted; of a command before the file is a habit. */
@@ -363,7 +366,7 @@ int cli_parse(const struct cli_command *command, int argc, char **argv, int min_
 	arguments->n_operands = argc - optind;
 	arguments->operands = argv + optind;
 	if (arguments->n_operands < min_operands)
-		return missing(command, arguments->n_operands);
+		return missing(command, arguments->n_operands, arguments->operands);
 	if (max_operands >= 0 && arguments->n_operands > max_operands)
 		return too_much(command, arguments->operands, argv[optind + max_operands]);
 	return CLI_OK;

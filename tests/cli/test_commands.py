@@ -30,7 +30,7 @@ def mistakes_of_newcomers():
     for words, status, said in (
             (["path", file], USAGE, "path: TYPE|ADDRESS is missing"),
             (["path"], USAGE, "path: FILE[@N] TYPE|ADDRESS is missing"),
-            (["diff", file], USAGE, "diff: a second FILE[@N] is missing"),
+            (["diff", file], USAGE, "diff: a second FILE[@N] is missing, as in: heapshot diff %s@1 %s@2" % (file, file)),
             ([file, "leaks"], USAGE, "'leaks' is too much; try: heapshot leaks " + file),
             ([file, "laeks"], USAGE, "'laeks' is too much (try"),
             (["show", file, "T.Node"], USAGE, "'heapshot find' shows those of a type"),
