@@ -11,6 +11,11 @@
 #include "contrib/cli/json.h"
 #include "contrib/cli/text.h"
 
+static inline FILE *stream(const struct json *json)
+{
+	return json->out != NULL ? json->out : stdout;
+}
+
 /* Puts what belongs before a value or a key. */
 static void before(struct json *json)
 {
@@ -19,16 +24,16 @@ static void before(struct json *json)
 		return;
 	}
 	if (json->has_items[json->depth])
-		putchar(',');
+		putc(',', stream(json));
 	if (json->is_row_array[json->depth])
-		putchar('\n');
+		putc('\n', stream(json));
 	json->has_items[json->depth] = true;
 }
 
 void json_begin(struct json *json, char bracket)
 {
 	before(json);
-	putchar(bracket);
+	putc(bracket, stream(json));
 	if (json->depth < JSON_DEPTH_MAX)
 		json->depth++;
 	json->has_items[json->depth] = false;
@@ -44,45 +49,47 @@ void json_begin_rows(struct json *json)
 void json_end(struct json *json, char bracket)
 {
 	if (json->is_row_array[json->depth] && json->has_items[json->depth])
-		putchar('\n');
-	putchar(bracket);
+		putc('\n', stream(json));
+	putc(bracket, stream(json));
 	if (json->depth > 0)
 		json->depth--;
 }
 
-static void put_string(const char *text, size_t bytes)
+static void put_string(const struct json *json, const char *text, size_t bytes)
 {
 	const char *end = text + bytes;
+	FILE *out = stream(json);
 
-	putchar('"');
+	putc('"', out);
 	while (text < end) {
 		const char *from = text;
 		int32_t point = text_next(&text);
 
 		if (point < 0)
-			fputs("\xEF\xBF\xBD", stdout);
+			fputs("\xEF\xBF\xBD", out);
 		else if (point == '"' || point == '\\')
-			printf("\\%c", (char)point);
-		else if (text_is_unsafe(point) && point <= 0xFFFF)
-			printf("\\u%04x", (unsigned)point);
+			fprintf(out, "\\%c", (char)point);
+		else if ((text_is_unsafe(point) && point <= 0xFFFF) ||
+			 (json->is_html && (point == '<' || point == '>' || point == '&')))
+			fprintf(out, "\\u%04x", (unsigned)point);
 		else
-			fwrite(from, 1, (size_t)(text - from), stdout);
+			fwrite(from, 1, (size_t)(text - from), out);
 	}
-	putchar('"');
+	putc('"', out);
 }
 
 void json_key(struct json *json, const char *key)
 {
 	before(json);
-	put_string(key, strlen(key));
-	putchar(':');
+	put_string(json, key, strlen(key));
+	putc(':', stream(json));
 	json->is_named = true;
 }
 
 void json_text_bytes(struct json *json, const char *text, size_t bytes)
 {
 	before(json);
-	put_string(text, bytes);
+	put_string(json, text, bytes);
 }
 
 void json_text(struct json *json, const char *text)
@@ -96,39 +103,45 @@ void json_text(struct json *json, const char *text)
 void json_unsigned(struct json *json, uint64_t number)
 {
 	before(json);
-	printf("%" PRIu64, number);
+	fprintf(stream(json), "%" PRIu64, number);
 }
 
 void json_signed(struct json *json, int64_t number)
 {
 	before(json);
-	printf("%" PRId64, number);
+	fprintf(stream(json), "%" PRId64, number);
 }
 
 void json_double(struct json *json, double number)
 {
 	before(json);
 	if (isfinite(number))
-		printf("%.17g", number);
+		fprintf(stream(json), "%.17g", number);
 	else
-		fputs("null", stdout);
+		fputs("null", stream(json));
 }
 
 void json_bool(struct json *json, bool value)
 {
 	before(json);
-	fputs(value ? "true" : "false", stdout);
+	fputs(value ? "true" : "false", stream(json));
 }
 
 void json_null(struct json *json)
 {
 	before(json);
-	fputs("null", stdout);
+	fputs("null", stream(json));
+}
+
+void json_written(struct json *json, const char *text, size_t bytes)
+{
+	before(json);
+	fwrite(text, 1, bytes, stream(json));
 }
 
 void json_line(struct json *json)
 {
-	putchar('\n');
+	putc('\n', stream(json));
 	json->has_items[json->depth] = false;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * JSON on stdout, written as it comes.  Commas and colons are put by the
- * writer; the caller opens, names and closes.
+ * JSON on stdout or another stream, written as it comes.  Commas and colons are
+ * put by the writer; the caller opens, names and closes.
  */
 #ifndef HEAPSHOT_CLI_JSON_H
 #define HEAPSHOT_CLI_JSON_H
@@ -9,10 +9,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #define JSON_DEPTH_MAX 32
 
 struct json {
+	FILE *out;    /* NULL: standard output */
+	bool is_html; /* it is to stand in a page: what could end it there is escaped */
 	unsigned depth;
 	bool has_items[JSON_DEPTH_MAX + 1];
 	bool is_named;                         /* a key was written, its value comes */
@@ -30,6 +33,8 @@ void json_signed(struct json *json, int64_t number);
 void json_double(struct json *json, double number);
 void json_bool(struct json *json, bool value);
 void json_null(struct json *json);
+/* A whole value that was written before, with is_html if it has to be. */
+void json_written(struct json *json, const char *text, size_t bytes);
 /* A newline behind a whole value. */
 void json_line(struct json *json);
 

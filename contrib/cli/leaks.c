@@ -182,7 +182,7 @@ static int open_graph(struct leaks *leaks)
 	return CLI_OK;
 }
 
-static int find(struct leaks *leaks)
+int leaks_look(struct leaks *leaks)
 {
 	static int (*const detectors[])(struct leaks *) = {
 		leaks_find_events, leaks_find_holders, leaks_find_handles,
@@ -204,30 +204,36 @@ static int find(struct leaks *leaks)
 	return status;
 }
 
+void leaks_free(struct leaks *leaks)
+{
+	size_t i;
+
+	for (i = 0; i < leaks->n; i++)
+		free(leaks->list[i].text);
+	free(leaks->list);
+	graph_types_free(&leaks->types);
+	heapshot_graph_ways_free(leaks->path.ways);
+	heapshot_graph_free(leaks->graph);
+}
+
 int cli_leaks(const struct cli_command *command, int argc, char **argv)
 {
 	struct cli_arguments arguments;
 	struct recording recording;
 	struct leaks leaks = {.recording = &recording, .arguments = &arguments};
 	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
-	size_t i;
 
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
 	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
 	if (status != CLI_OK)
 		return status;
-	status = find(&leaks);
+	status = leaks_look(&leaks);
 	progress_stop();
 	if (status == CLI_OK)
 		status = strcmp(command->name, "overview") == 0 && !arguments.is_json
 				 ? leaks_show_overview(&leaks)
 				 : leaks_show(&leaks);
-	for (i = 0; i < leaks.n; i++)
-		free(leaks.list[i].text);
-	free(leaks.list);
-	graph_types_free(&leaks.types);
-	heapshot_graph_ways_free(leaks.path.ways);
-	heapshot_graph_free(leaks.graph);
+	leaks_free(&leaks);
 	return recording_close(&recording, status);
 }

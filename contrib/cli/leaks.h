@@ -99,6 +99,15 @@ int leaks_find_strings(struct leaks *leaks);
 /* Whether a delegate's list of what it calls is ARRAY; for leaks_find_holders. */
 bool leaks_is_told(const struct leaks *leaks, uint32_t array);
 
+/*
+ * Makes the graph of the recording's snapshot, and finds all suspects; LEAKS has its
+ * recording and arguments.  CLI_OK, or a status, said; to be freed by leaks_free either way.
+ */
+int leaks_look(struct leaks *leaks);
+void leaks_free(struct leaks *leaks);
+
+/* Writes all of them as keys of an object; CLI_OK, or CLI_IO, said. */
+int leaks_put_json(const struct leaks *leaks, struct json *json);
 /* All lists; or JSON. */
 int leaks_show(const struct leaks *leaks);
 /* In half a screen. */

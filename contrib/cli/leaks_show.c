@@ -81,32 +81,40 @@ static size_t limit_of(const struct leaks *leaks)
 	return cli_limit(leaks->arguments, ROWS, SIZE_MAX);
 }
 
-static int show_json(const struct leaks *leaks)
+int leaks_put_json(const struct leaks *leaks, struct json *json)
 {
-	struct json json = {0};
 	int status = CLI_OK;
 	unsigned list;
 
-	json_begin(&json, '{');
-	json_put_unsigned(&json, "snapshot", leaks->recording->snapshot->id);
-	json_put_known(&json, "first", leaks->first != NULL,
+	json_put_unsigned(json, "snapshot", leaks->recording->snapshot->id);
+	json_put_known(json, "first", leaks->first != NULL,
 		       leaks->first != NULL ? leaks->first->id : 0);
-	json_key(&json, "live");
-	json_begin(&json, '{');
-	json_put_unsigned(&json, "objects", leaks->live_objects);
-	json_put_unsigned(&json, "bytes", leaks->live_bytes);
-	json_end(&json, '}');
-	json_put_bool(&json, "strings", leaks->has_strings);
+	json_key(json, "live");
+	json_begin(json, '{');
+	json_put_unsigned(json, "objects", leaks->live_objects);
+	json_put_unsigned(json, "bytes", leaks->live_bytes);
+	json_end(json, '}');
+	json_put_bool(json, "strings", leaks->has_strings);
 	for (list = 0; list < LEAK_LISTS; list++) {
 		size_t n = 0, i;
 
-		json_key(&json, list_keys[list]);
-		json_begin_rows(&json);
+		json_key(json, list_keys[list]);
+		json_begin_rows(json);
 		for (i = 0; i < leaks->n && status == CLI_OK; i++)
 			if (leak_list_of(leaks->list[i].kind) == list && n++ < limit_of(leaks))
-				status = put_json_leak(leaks, &leaks->list[i], &json);
-		json_end(&json, ']');
+				status = put_json_leak(leaks, &leaks->list[i], json);
+		json_end(json, ']');
 	}
+	return status;
+}
+
+static int show_json(const struct leaks *leaks)
+{
+	struct json json = {0};
+	int status;
+
+	json_begin(&json, '{');
+	status = leaks_put_json(leaks, &json);
 	json_end(&json, '}');
 	json_line(&json);
 	return status;

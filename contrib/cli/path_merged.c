@@ -11,19 +11,6 @@
 
 #define DEFAULT_LIMIT 10
 
-/* Instances whose paths are alike; the first of the shortest stands for them. */
-struct group {
-	uint64_t hash; /* of the path */
-	uint64_t count, bytes;
-	uint32_t target, length, longest;
-	bool is_used;
-};
-
-struct groups {
-	struct group *table; /* open addressing */
-	size_t n, room;      /* room: a power of two */
-};
-
 static inline uint64_t mix(uint64_t hash, uint64_t value)
 {
 	hash = (hash ^ value) * 0x9E3779B97F4A7C15u;
@@ -43,14 +30,12 @@ static uint64_t slot_key(const struct path *path, uint32_t type,
 	return step->offset;
 }
 
-/*
- * Hashes of paths, from their sources on.  Those of nodes on the way are kept, so
- * that each is made once: 0 is "not made yet".
- */
-struct hashes {
-	uint64_t *of_node;
-	struct graph_nodes way; /* whose hashes are still to be made */
-};
+void path_hashes_free(struct path_hashes *hashes)
+{
+	free(hashes->of_node);
+	free(hashes->way.list);
+	*hashes = (struct path_hashes){0};
+}
 
 static uint64_t step_hash(const struct path *path, const struct heapshot_graph_class *classes,
 			  const struct heapshot_graph_step *step)
@@ -60,9 +45,12 @@ static uint64_t step_hash(const struct path *path, const struct heapshot_graph_c
 	return mix(mix(1, class_index), slot_key(path, classes[class_index].type, step));
 }
 
-/* The hash of the way to NODE; 0 without memory. */
+/*
+ * The hash of the way to NODE, from its source on; 0 without memory.  Those of nodes on
+ * the way are kept, so that each is made once: 0 is "not made yet".
+ */
 static uint64_t hash_way(const struct path *path, const struct heapshot_graph_class *classes,
-			 struct hashes *hashes, uint32_t node)
+			 struct path_hashes *hashes, uint32_t node)
 {
 	struct heapshot_graph_step step, before;
 	uint64_t hash;
@@ -98,44 +86,45 @@ static uint64_t hash_way(const struct path *path, const struct heapshot_graph_cl
 	return hashes->of_node[node];
 }
 
-static bool grow(struct groups *groups)
+static bool grow(struct path_groups *groups)
 {
-	struct groups old = *groups;
+	struct path_groups old = *groups;
 	size_t i, at;
 
 	groups->room = old.room ? old.room * 2 : 256;
-	groups->table = calloc(groups->room, sizeof(*groups->table));
-	if (groups->table == NULL) {
+	groups->list = calloc(groups->room, sizeof(*groups->list));
+	if (groups->list == NULL) {
 		*groups = old;
 		return false;
 	}
 	for (i = 0; i < old.room; i++) {
-		if (!old.table[i].is_used)
+		if (!old.list[i].is_used)
 			continue;
-		for (at = old.table[i].hash & (groups->room - 1); groups->table[at].is_used;
+		for (at = old.list[i].hash & (groups->room - 1); groups->list[at].is_used;
 		     at = (at + 1) & (groups->room - 1))
 			;
-		groups->table[at] = old.table[i];
+		groups->list[at] = old.list[i];
 	}
-	free(old.table);
+	free(old.list);
 	return true;
 }
 
-static bool count(struct groups *groups, const struct path *path, uint64_t hash, uint32_t target)
+static bool count(struct path_groups *groups, const struct path *path, uint64_t hash,
+		  uint32_t target)
 {
 	uint32_t length = heapshot_graph_way_length(path->ways, target);
-	struct group *group;
+	struct path_group *group;
 	size_t at;
 
 	if (groups->n * 4 >= groups->room * 3 && !grow(groups))
 		return false;
 	for (at = hash & (groups->room - 1);
-	     groups->table[at].is_used && groups->table[at].hash != hash;
+	     groups->list[at].is_used && groups->list[at].hash != hash;
 	     at = (at + 1) & (groups->room - 1))
 		;
-	group = &groups->table[at];
+	group = &groups->list[at];
 	if (!group->is_used) {
-		*group = (struct group){.hash = hash, .target = target, .length = length};
+		*group = (struct path_group){.hash = hash, .target = target, .length = length};
 		group->longest = length;
 		group->is_used = true;
 		groups->n++;
@@ -152,39 +141,31 @@ static bool count(struct groups *groups, const struct path *path, uint64_t hash,
 }
 
 /* The class of the target belongs to the path too. */
-static bool make_groups(const struct path *path, struct groups *groups, uint64_t *n_reached)
+static bool add_targets(const struct path *path, struct path_hashes *hashes,
+			struct path_groups *groups)
 {
 	size_t n, i;
 	const struct heapshot_graph_class *classes = heapshot_graph_classes(path->graph, &n);
-	struct heapshot_graph_counts counts;
-	struct hashes hashes = {0};
 	bool is_done = true;
 
-	heapshot_graph_counts(path->graph, &counts);
-	hashes.of_node = calloc((size_t)counts.nodes + 1, sizeof(*hashes.of_node));
-	if (hashes.of_node == NULL)
-		return false;
-	*n_reached = 0;
 	for (i = 0; i < path->targets.n && is_done; i++) {
 		uint32_t target = path->targets.list[i];
 		uint64_t hash;
 
 		if (heapshot_graph_way_length(path->ways, target) == 0)
 			continue;
-		++*n_reached;
-		hash = hash_way(path, classes, &hashes, target);
+		groups->n_reached++;
+		hash = hash_way(path, classes, hashes, target);
 		is_done = hash != 0 &&
 			  count(groups, path,
 				mix(hash, heapshot_graph_class_of(path->graph, target)), target);
 	}
-	free(hashes.of_node);
-	free(hashes.way.list);
 	return is_done;
 }
 
 static int by_count(const void *left, const void *right)
 {
-	const struct group *a = left, *b = right;
+	const struct path_group *a = left, *b = right;
 
 	if (a->count != b->count)
 		return a->count < b->count ? 1 : -1;
@@ -193,7 +174,27 @@ static int by_count(const void *left, const void *right)
 	return (a->target > b->target) - (a->target < b->target);
 }
 
-static void put_group(const struct path *path, const struct group *group,
+bool path_groups_make(const struct path *path, struct path_hashes *hashes,
+		      struct path_groups *groups)
+{
+	struct heapshot_graph_counts counts;
+	size_t n = 0, i;
+
+	*groups = (struct path_groups){0};
+	heapshot_graph_counts(path->graph, &counts);
+	if (hashes->of_node == NULL)
+		hashes->of_node = calloc((size_t)counts.nodes + 1, sizeof(*hashes->of_node));
+	if (hashes->of_node == NULL || !add_targets(path, hashes, groups))
+		return false;
+	for (i = 0; i < groups->room; i++)
+		if (groups->list[i].is_used)
+			groups->list[n++] = groups->list[i];
+	if (n > 0)
+		qsort(groups->list, n, sizeof(*groups->list), by_count);
+	return true;
+}
+
+static void put_group(const struct path *path, const struct path_group *group,
 		      const struct path_steps *steps, struct json *json)
 {
 	char numbers[2][TEXT_NUMBER_BYTES];
@@ -228,7 +229,7 @@ static void put_title(const struct path *path, uint64_t n_reached)
 		       text_number(numbers[1], n_reached));
 }
 
-static bool put_groups(const struct path *path, const struct groups *groups, uint64_t n_reached)
+static bool put_groups(const struct path *path, const struct path_groups *groups)
 {
 	const struct cli_arguments *arguments = path->arguments;
 	size_t limit = cli_limit(arguments, DEFAULT_LIMIT, SIZE_MAX);
@@ -245,16 +246,16 @@ static bool put_groups(const struct path *path, const struct groups *groups, uin
 		json_put_unsigned(&json, "snapshot", path->recording->snapshot->id);
 		json_put_text(&json, "target", path->wanted);
 		json_put_unsigned(&json, "objects", path->targets.n);
-		json_put_unsigned(&json, "reached", n_reached);
+		json_put_unsigned(&json, "reached", groups->n_reached);
 		json_key(&json, "paths");
 		json_begin_rows(&json);
 	} else {
-		put_title(path, n_reached);
+		put_title(path, groups->n_reached);
 	}
 	for (i = 0; i < limit && is_done; i++) {
-		is_done = path_find(path, groups->table[i].target, &steps);
+		is_done = path_find(path, groups->list[i].target, &steps);
 		if (is_done)
-			put_group(path, &groups->table[i], &steps,
+			put_group(path, &groups->list[i], &steps,
 				  arguments->is_json ? &json : NULL);
 	}
 	if (arguments->is_json) {
@@ -271,21 +272,11 @@ static bool put_groups(const struct path *path, const struct groups *groups, uin
 
 int path_show_merged(struct path *path)
 {
-	struct groups groups = {0};
-	uint64_t n_reached = 0;
-	size_t n = 0, i;
-	bool is_done = make_groups(path, &groups, &n_reached);
+	struct path_hashes hashes = {0};
+	struct path_groups groups;
+	bool is_done = path_groups_make(path, &hashes, &groups) && put_groups(path, &groups);
 
-	if (is_done) {
-		for (i = 0; i < groups.room; i++)
-			if (groups.table[i].is_used)
-				groups.table[n++] = groups.table[i];
-		if (n > 0)
-			qsort(groups.table, n, sizeof(*groups.table), by_count);
-		is_done = put_groups(path, &groups, n_reached);
-	}
-	free(groups.table);
-	if (is_done)
-		return CLI_OK;
-	return cli_no_memory();
+	path_hashes_free(&hashes);
+	free(groups.list);
+	return is_done ? CLI_OK : cli_no_memory();
 }

@@ -58,16 +58,6 @@ static bool is_alike(const struct path *path, const struct heapshot_graph_step *
 		       heapshot_graph_class_of(path->graph, b->node);
 }
 
-static void write_slot(FILE *out, const struct slot *slot)
-{
-	fputs(slot->type, out);
-	if (slot->name[0] == '\0')
-		return;
-	/* "T.Node._next", but "Object[] [17]", "T.Node +24", "T.Key (ConditionalWeakTable)". */
-	fputc(strchr("[+(", slot->name[0]) != NULL ? ' ' : '.', out);
-	fputs(slot->name, out);
-}
-
 /* The first step behind I that does not read the same; the last one always stands alone. */
 static size_t behind(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
 		     size_t i)
@@ -79,40 +69,81 @@ static size_t behind(const struct path *path, const struct heapshot_graph_step *
 	return k;
 }
 
-char *path_text(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
-		bool is_merged)
+bool path_parts(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
+		bool is_merged, path_take_part *take, void *user_data)
 {
-	char number[TEXT_NUMBER_BYTES], source[512], *text = NULL;
-	size_t bytes, n_parts = 0, part = 0, i, k;
-	FILE *out = open_memstream(&text, &bytes);
+	size_t n_parts = 0, part = 0, i, k;
 	struct slot slot;
 
-	if (out == NULL)
-		return NULL;
-	graph_put_node(path->recording, path->graph, steps[0].node, source, sizeof(source));
-	fputs(source, out);
 	for (i = 1; i < n; i = behind(path, steps, n, i))
 		n_parts++;
 	for (i = 1; i < n; i = k, part++) {
 		k = behind(path, steps, n, i);
 		if (n_parts > 2 * TEXT_PARTS_END && part == TEXT_PARTS_END) {
+			const struct path_part left_out = {.n_left_out =
+								   n_parts - 2 * TEXT_PARTS_END};
+
 			for (; part < n_parts - TEXT_PARTS_END; part++, i = k)
 				k = behind(path, steps, n, i);
 			k = behind(path, steps, n, i);
-			fprintf(out, " -> ... %s more ...",
-				text_number(number, n_parts - 2 * TEXT_PARTS_END));
+			if (!take(user_data, &left_out))
+				return false;
 		}
 		name_slot(path, &steps[i], i + 1 == n, is_merged, &slot);
-		fputs(" -> ", out);
-		write_slot(out, &slot);
-		if (k > i + 1 && is_merged)
-			fputs(" (again and again)", out);
-		else if (k > i + 1)
-			fprintf(out, " (%s times)", text_number(number, k - i));
+		if (!take(user_data, &(struct path_part){
+					     .type = slot.type,
+					     .slot = slot.name,
+					     .is_element = slot.name[0] != '\0' &&
+							   strchr("[+(", slot.name[0]) != NULL,
+					     .times = k - i,
+				     }))
+			return false;
 	}
-	if (fclose(out) == 0)
-		return text;
-	free(text);
+	return true;
+}
+
+struct text {
+	FILE *out;
+	bool is_merged;
+};
+
+/* "T.Node._next", but "Object[] [17]", "T.Node +24", "T.Key (ConditionalWeakTable)". */
+static bool write_part(void *user_data, const struct path_part *part)
+{
+	const struct text *text = user_data;
+	char number[TEXT_NUMBER_BYTES];
+
+	if (part->times == 0) {
+		fprintf(text->out, " -> ... %s more ...", text_number(number, part->n_left_out));
+		return true;
+	}
+	fprintf(text->out, " -> %s%s%s", part->type,
+		part->slot[0] == '\0' ? ""
+		: part->is_element    ? " "
+				      : ".",
+		part->slot);
+	if (part->times > 1 && text->is_merged)
+		fputs(" (again and again)", text->out);
+	else if (part->times > 1)
+		fprintf(text->out, " (%s times)", text_number(number, part->times));
+	return true;
+}
+
+char *path_text(const struct path *path, const struct heapshot_graph_step *steps, size_t n,
+		bool is_merged)
+{
+	char source[512], *result = NULL;
+	size_t bytes;
+	struct text text = {.out = open_memstream(&result, &bytes), .is_merged = is_merged};
+
+	if (text.out == NULL)
+		return NULL;
+	graph_put_node(path->recording, path->graph, steps[0].node, source, sizeof(source));
+	fputs(source, text.out);
+	path_parts(path, steps, n, is_merged, write_part, &text);
+	if (fclose(text.out) == 0)
+		return result;
+	free(result);
 	return NULL;
 }
 
@@ -139,6 +170,8 @@ void path_json(const struct path *path, struct json *json, const struct heapshot
 	json_begin(json, '{');
 	graph_node_json(json, path->recording, path->graph, steps[0].node);
 	json_end(json, '}');
+	if (path->is_brief)
+		return;
 	json_key(json, "steps");
 	json_begin(json, '[');
 	for (i = 1; i < n; i++) {
