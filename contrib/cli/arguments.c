@@ -98,6 +98,12 @@ const struct cli_option_row cli_options[] = {
 	{CLI_STRING, "string", 0, "TEXT", NULL,
 	 "only strings that contain TEXT, or match it where it has * or ?", CLI_TEXT,
 	 PLACE(string)},
+	{CLI_SERIES, "all", 0, NULL, NULL,
+	 "all complete snapshots, where else there are 12 of a longer series", CLI_FLAG,
+	 PLACE(is_all)},
+	{CLI_PAGE_SIZE, "max-size", 0, "SIZE", NULL,
+	 "the page takes at most SIZE bytes (default: 5M); what is small is cut", CLI_BYTES,
+	 PLACE(max_size), PLACE(has_max_size)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);

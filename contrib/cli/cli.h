@@ -65,6 +65,8 @@ enum cli_status {
 #define CLI_LIVE      CLI_BIT(36)
 #define CLI_DEAD      CLI_BIT(37)
 #define CLI_STRING    CLI_BIT(38)
+#define CLI_SERIES    CLI_BIT(39)
+#define CLI_PAGE_SIZE CLI_BIT(40)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -102,7 +104,7 @@ struct cli_texts {
 
 struct cli_arguments {
 	bool is_json, has_limit, with_objects, is_stats, has_address, is_perf_map, is_overwrite;
-	bool has_share, is_retained, has_all, is_all_names;
+	bool has_share, is_retained, has_all, is_all_names, is_all;
 	uint64_t limit, address, share, all;
 	bool with_holders;
 	size_t memory_bytes;
@@ -153,6 +155,7 @@ int cli_recompress(const struct cli_command *command, int argc, char **argv);
 int cli_show(const struct cli_command *command, int argc, char **argv);
 int cli_find(const struct cli_command *command, int argc, char **argv);
 int cli_diff(const struct cli_command *command, int argc, char **argv);
+int cli_report(const struct cli_command *command, int argc, char **argv);
 int cli_export(const struct cli_command *command, int argc, char **argv);
 int cli_help(const struct cli_command *command, int argc, char **argv);
 

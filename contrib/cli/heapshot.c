@@ -43,6 +43,10 @@ const struct cli_command cli_commands[] = {
 	 "show what would go with an object, a type, a root"},
 	{"path", cli_path, CLI_JSON | CLI_LIMIT | CLI_SNAPSHOT | CLI_ALL | CLI_EXCLUDE | CLI_MEMORY,
 	 "FILE[@N] TYPE|ADDRESS", "show what holds an object, or the objects of a type"},
+	{"report", cli_report,
+	 CLI_JSON | CLI_SNAPSHOT | CLI_SERIES | CLI_MEMORY | CLI_NEW_FILE | CLI_OVERWRITE |
+		 CLI_PAGE_SIZE,
+	 "FILE[@N]...", "write a page for a browser: suspects, tables, charts, differences"},
 	{"dominators", cli_retained, RETAINED_OPTIONS, "FILE[@N]", "the same as retained"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},

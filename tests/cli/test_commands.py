@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "overview leaks list top find show diff path retained dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
+    for command in "overview leaks list top find show diff path retained report dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -116,6 +116,7 @@ def usage_is_2_in_one_line():
                       ["record", "-o"], ["record", "-x", "--", "true"],
                       ["export", good], ["export", good, "-o", "x"], ["export", good, "--format=sqlite"],
                       ["export", good, "--format=nonsense", "-o", "x"],
+                      ["report", good], ["report", good, "--json", "-o", "x"], ["report", good, "-o", "x", "--max-size=1k"],
                       ["record", "-o", "|cat", "--", "true"], ["help", "nonsense"]):
         result = run(*arguments, status=USAGE)
         assert result.out == ""
