@@ -2,6 +2,7 @@
 /*
  * Graphs for commands: opening, types by name, words for nodes.
  */
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -220,6 +221,15 @@ static struct outside describe_outside(const struct heapshot_graph *graph, uint3
 	}
 }
 
+/* "Finalizer Queue" says no more than finalizer_queue. */
+static bool is_repeated(const char *kind, const char *name)
+{
+	for (; *kind != '\0' && *name != '\0'; kind++, name++)
+		if (tolower((unsigned char)*name) != (*kind == '_' ? ' ' : *kind))
+			return false;
+	return *kind == *name;
+}
+
 void graph_put_node(const struct recording *recording, const struct heapshot_graph *graph,
 		    uint32_t node, char *text, size_t size)
 {
@@ -234,7 +244,8 @@ void graph_put_node(const struct recording *recording, const struct heapshot_gra
 		return;
 	}
 	outside = describe_outside(graph, node);
-	has_name = outside.name != NULL && *outside.name != '\0';
+	has_name = outside.name != NULL && *outside.name != '\0' &&
+		   !is_repeated(outside.kind, outside.name);
 	snprintf(text, size, "%s%s%s", outside.kind != NULL ? outside.kind : "all roots",
 		 has_name ? " " : "", has_name ? outside.name : "");
 }

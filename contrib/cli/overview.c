@@ -13,6 +13,8 @@
 /* Of longer lines the middle is left out: the beginning says who, the end what. */
 #define LINE_HEAD 100
 #define LINE_TAIL 50
+/* It is cut between words that are no longer. */
+#define WORD_MAX 30
 
 /* Writes TEXT, masked, as two lines of a terminal at most. */
 static void put_cut(const char *text)
@@ -31,6 +33,11 @@ static void put_cut(const char *text)
 		text_next(&end);
 	for (i = 0; i < n - LINE_TAIL; i++)
 		text_next(&tail);
+	for (at = end; at > text && end - at < WORD_MAX && *at != ' ';)
+		at--;
+	end = *at == ' ' ? at : end;
+	i = strcspn(tail, " ");
+	tail += i < WORD_MAX && tail[i] == ' ' ? i + 1 : 0;
 	head = strndup(text, (size_t)(end - text));
 	text_put_masked(stdout, head != NULL ? head : "");
 	fputs(" ... ", stdout);
