@@ -66,12 +66,13 @@ def run(command, env=None, stdin="", cwd=None, timeout=300, before=(), stderr=su
     start = time.monotonic()
     process = subprocess.Popen(list(before) + list(command), env=environment(env), cwd=cwd,
                                stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=stderr,
-                               pass_fds=pass_fds, preexec_fn=preexec)
+                               pass_fds=pass_fds, preexec_fn=preexec, start_new_session=True)
     try:
         out, err = process.communicate(stdin if isinstance(stdin, bytes) else stdin.encode(), timeout)
     except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
+        # A child that it left would keep the pipes open.
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
         raise AssertionError("no end after %d s: %s" % (timeout, " ".join(command)))
     return types.SimpleNamespace(
         status=shell_status(process.returncode), out=out.decode("utf-8", "replace"),
