@@ -60,10 +60,11 @@ PROGRAMS = r"(heapshot|mono|lz4|man|pkg-config|sqlite3|contrib/\w+|go|npx) |--pr
 
 
 def rows_of_commands(name):
-    """[(line, [command])]: what stands in `...` in the last column of tables and is a command."""
-    found = []
+    """[(line, [command])]: what stands in `...` in the column "type" and is a command."""
+    found, is_table = [], False
     for number, line in enumerate(read_text(name).splitlines(), 1):
-        if not line.startswith("| "):
+        is_table = line.startswith("|") and (is_table or line == "| to | type |")
+        if not is_table:
             continue
         cell = re.split(r"(?<!\\)\|", line.rstrip().rstrip("|"))[-1]
         codes = [code.replace("\\|", "|") for code in re.findall(r"`([^`]+)`", cell)]

@@ -101,6 +101,8 @@ class Files:
         link_tree(folder)
         for file in (self.exe, self.hs):
             os.link(file, os.path.join(folder, os.path.basename(file)))
+        for other in ("before.hs", "after.hs"):
+            os.link(self.hs, os.path.join(folder, other))
         return folder
 
     def run(self, row, pid):
@@ -130,7 +132,7 @@ def check_tables(name, directory):
         if shutil.which(tool) is None:
             skip(tool + " is missing")
     files, rows = Files(directory), rows_of_commands(name)
-    assert len(rows) >= 10
+    assert len(rows) >= (10 if "README" in name else 3)
     server = subprocess.Popen(["mono", "--profile=heapshot:output=server.hs,quiet,ring=1m", files.exe, "serve"],
                               env=files.env, cwd=directory, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     try:
@@ -144,7 +146,7 @@ def check_tables(name, directory):
 for document in documents():
     def run_tables(directory, name=document):
         check_tables(name, directory)
-    if rows_of_commands(document) and "README" in document:
+    if rows_of_commands(document):
         test("commands in the tables of %s run as they are written" % document)(run_tables)
 
 
