@@ -53,6 +53,7 @@ enum export_result export_write_sqlite(struct export *export);
 enum export_result export_write_gcdump(struct export *export);
 enum export_result export_write_folded(struct export *export);
 enum export_result export_write_speedscope(struct export *export);
+enum export_result export_write_mono_heap(struct export *export);
 enum export_result export_write_pprof(struct export *export);
 enum export_result export_write_heapsnapshot(struct export *export);
 

@@ -25,6 +25,8 @@ const struct export_format export_formats[] = {
 	{"folded", export_write_folded, NULL, false, true,
 	 "stacks of retained bytes, for flame graphs"},
 	{"speedscope", export_write_speedscope, NULL, false, true, "the same for speedscope"},
+	{"mono-heap", export_write_mono_heap, NULL, false, false,
+	 "for MonoHeapSnapshotViewer, dotnet-heapview"},
 	{"pprof", export_write_pprof, NULL, false, true, "the same for go tool pprof, Grafana"},
 	{NULL, NULL, NULL, false, false, NULL},
 };

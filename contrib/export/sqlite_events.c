@@ -3,6 +3,7 @@
  * What happened between the snapshots: collections, sizes of the heap, threads,
  * methods, handles, labels, losses; and the counters.
  */
+#include "contrib/export/events.h"
 #include "contrib/export/sqlite.h"
 #include "schema/heapshot.pb-c.h"
 
@@ -207,22 +208,12 @@ static void take_record(struct events *events, const struct heapshot_record *rec
 	}
 }
 
-static void read_events(struct events *events)
+static bool take(void *user_data, const struct heapshot_record *record)
 {
-	struct heapshot_reader *reader = events->out->export->reader;
-	struct heapshot_record record;
-	struct heapshot_frame frame;
+	struct events *events = user_data;
 
-	heapshot_reader_rewind(reader, NULL);
-	while (events->out->result == EXPORT_OK &&
-	       heapshot_reader_next_frame(reader, &frame) == HEAPSHOT_READ_OK) {
-		if (frame.kind != HEAPSHOT_FRAME_EVENTS && frame.kind != HEAPSHOT_FRAME_METADATA)
-			continue;
-		if (heapshot_reader_load_frame(reader, &frame) != HEAPSHOT_READ_OK)
-			continue;
-		while (heapshot_reader_next_record(reader, &record) == HEAPSHOT_READ_OK)
-			take_record(events, &record);
-	}
+	take_record(events, record);
+	return events->out->result == EXPORT_OK;
 }
 
 void sqlite_put_events(struct sqlite_out *out)
@@ -236,7 +227,7 @@ void sqlite_put_events(struct sqlite_out *out)
 		.sample = sqlite_prepare(out, "INSERT INTO counter_samples VALUES (?, ?, ?)"),
 	};
 
-	read_events(&events);
+	export_each_event(out->export->reader, take, &events);
 	sqlite3_finalize(events.event);
 	sqlite3_finalize(events.counter);
 	sqlite3_finalize(events.sample);

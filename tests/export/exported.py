@@ -49,6 +49,16 @@ def export(directory, form, source, *options, status=OK, **how):
     return out
 
 
+def assert_streams(directory, form, source):
+    """Standard output gets the same bytes as a file, and nothing else is said."""
+    with open(export(directory, form, source), "rb") as file:
+        expected = file.read()
+    result = subprocess.run([HEAPSHOT, "export", "--format", form, "-o", "-", source], stdout=subprocess.PIPE,
+                            stderr=subprocess.PIPE, timeout=60)
+    assert result.returncode == OK and result.stdout == expected and result.stderr == b"", result.stderr
+    return expected
+
+
 def add_counts(rows, key, *values):
     """Sums of VALUES of rows by KEY."""
     sums = {}

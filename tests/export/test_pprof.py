@@ -47,11 +47,7 @@ def compressed(directory):
     source = recorded("Generics.exe several")
     path = export(directory, "pprof", source)
     assert run(["gzip", "-t", path]).status == 0
-    with open(path, "rb") as file:
-        expected = file.read()
-    result = subprocess.run([HEAPSHOT, "export", "--format=pprof", "-o", "-", source], stdout=subprocess.PIPE,
-                            stderr=subprocess.PIPE, timeout=60)
-    assert result.returncode == OK and result.stdout == expected and result.stderr == b"", result.stderr
+    pprof.parse(assert_streams(directory, "pprof", source))
     # Names of 60 bytes each: more than one block of 64 KB.
     path = export(directory, "pprof", synthetic("names", "3000"))
     assert os.path.getsize(path) > 3 * 65536 and run(["gzip", "-t", path]).status == 0
