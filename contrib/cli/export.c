@@ -157,7 +157,7 @@ int cli_export(const struct cli_command *command, int argc, char **argv)
 	    arguments.output[1] == '\0')
 		return cli_usage(command, "format '%s' cannot be written to standard output",
 				 format->name);
-	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	status = export_to(&recording, command, &arguments, format);

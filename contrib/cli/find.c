@@ -366,7 +366,7 @@ int cli_find(const struct cli_command *command, int argc, char **argv)
 		return status < 0 ? cli_finish(CLI_OK) : status;
 	if (arguments.is_live && arguments.is_unreachable)
 		return cli_usage(command, "--live and --unreachable exclude each other");
-	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	status = graph_open(&recording, &arguments, &find.graph);

@@ -225,7 +225,7 @@ int cli_leaks(const struct cli_command *command, int argc, char **argv)
 
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
-	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	status = leaks_look(&leaks);

@@ -43,6 +43,8 @@ static void choose_series(const struct leaks *leaks, struct leaks_growth *growth
 	size_t n, n_complete = 0, seen = 0, i;
 
 	snapshots = heapshot_reader_snapshots(leaks->recording->reader, &n);
+	/* What comes behind it has no graph. */
+	n = (size_t)(last - snapshots) + 1;
 	for (i = 0; i < n; i++)
 		n_complete += snapshots[i].is_complete;
 	if (leaks->recording->selector != NULL || !last->is_complete || n_complete < 2)

@@ -268,7 +268,7 @@ int cli_path(const struct cli_command *command, int argc, char **argv)
 	if (status != CLI_OK)
 		return status;
 	path.wanted = arguments.operands[1];
-	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	status = graph_open(&recording, &arguments, &path.graph);

@@ -210,15 +210,21 @@ static int split_name(struct recording *recording, const struct cli_command *com
 	return CLI_OK;
 }
 
-/* The last complete snapshot, else the last of all. */
-static int choose_last(struct recording *recording)
+/* The last complete snapshot, with a graph if that is wanted and there is one; else the last of all. */
+static int choose_last(struct recording *recording, bool is_graph_wanted)
 {
 	const struct heapshot_snapshot *snapshots;
 	const struct heapshot_summary *summary = heapshot_reader_summary(recording->reader);
-	size_t n;
+	size_t n, i;
 
 	recording->snapshot = heapshot_reader_last_snapshot(recording->reader, 1);
 	snapshots = heapshot_reader_snapshots(recording->reader, &n);
+	/* `watch` leaves many without one. */
+	for (i = n; is_graph_wanted && i > 0; i--)
+		if (snapshots[i - 1].is_complete && !snapshots[i - 1].is_stats_only) {
+			recording->snapshot = &snapshots[i - 1];
+			break;
+		}
 	if (recording->snapshot == NULL && n > 0)
 		recording->snapshot = &snapshots[n - 1];
 	if (recording->snapshot != NULL)
@@ -231,7 +237,8 @@ static int choose_last(struct recording *recording)
 	return summary->has_end ? CLI_NOT_FOUND : CLI_INCOMPLETE;
 }
 
-static int choose(struct recording *recording, const struct cli_command *command)
+static int choose(struct recording *recording, const struct cli_command *command,
+		  enum recording_want want)
 {
 	const char *selector = recording->selector;
 	bool is_back = selector != NULL && *selector == '-';
@@ -240,7 +247,7 @@ static int choose(struct recording *recording, const struct cli_command *command
 	char *end;
 
 	if (selector == NULL || strcmp(selector, "last") == 0)
-		return choose_last(recording);
+		return choose_last(recording, want == RECORDING_GRAPH);
 	errno = 0;
 	number = strtoull(selector + is_back, &end, 10);
 	if (selector[is_back] < '0' || selector[is_back] > '9' || *end != '\0' || errno != 0 ||
@@ -296,8 +303,9 @@ int recording_open_beside(struct recording *recording, const struct recording *f
 	} else if (status == CLI_OK) {
 		status = open_file(recording, command, arguments);
 	}
-	if (status == CLI_OK && (want == RECORDING_SNAPSHOT || recording->selector != NULL))
-		status = choose(recording, command);
+	if (status == CLI_OK &&
+	    (want == RECORDING_SNAPSHOT || want == RECORDING_GRAPH || recording->selector != NULL))
+		status = choose(recording, command, want);
 	if (status != CLI_OK) {
 		progress_stop();
 		if (!recording->is_shared)

@@ -23,6 +23,7 @@ struct recording {
 enum recording_want {
 	RECORDING_ALL,      /* no snapshot is chosen, @N is not allowed */
 	RECORDING_SNAPSHOT, /* one is chosen, the last complete one by default */
+	RECORDING_GRAPH,    /* the same, by default the last complete one that has a graph */
 	RECORDING_ANY,      /* one is chosen if it was asked for, else none */
 };
 

@@ -243,7 +243,7 @@ int cli_roots(const struct cli_command *command, int argc, char **argv)
 
 	if (status != CLI_OK)
 		return status < 0 ? cli_finish(CLI_OK) : status;
-	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	status = recording_check(&recording, heapshot_reader_load_names(recording.reader));

@@ -139,7 +139,7 @@ int cli_show(const struct cli_command *command, int argc, char **argv)
 			"'%s' is no address: it is in hexadecimal, such as 0x7f1c2a400010; "
 			"'heapshot find' shows those of a type",
 			arguments.operands[1]);
-	status = recording_open(&recording, command, &arguments, RECORDING_SNAPSHOT);
+	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	show.limit = cli_limit(&arguments, DEFAULT_LIMIT, SIZE_MAX);
