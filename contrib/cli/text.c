@@ -23,32 +23,64 @@ bool text_is_unsafe(int32_t point)
 	       (point & 0xFFFE) == 0xFFFE;
 }
 
-static size_t mask(FILE *out, const char *text)
+unsigned text_width(int32_t point)
 {
-	size_t columns = 0;
+	/* Blocks that are whole or nearly so; a terminal may know more of them. */
+	static const struct {
+		int32_t first, last;
+		unsigned width;
+	} blocks[] = {
+		{0x300, 0x36F, 0},     {0x483, 0x489, 0},     {0x591, 0x5BD, 0},
+		{0x610, 0x61A, 0},     {0x64B, 0x65F, 0},     {0x1100, 0x115F, 2},
+		{0x1AB0, 0x1AFF, 0},   {0x1DC0, 0x1DFF, 0},   {0x20D0, 0x20FF, 0},
+		{0x2E80, 0x303E, 2},   {0x3041, 0xA4CF, 2},   {0xA960, 0xA97C, 2},
+		{0xAC00, 0xD7A3, 2},   {0xF900, 0xFAFF, 2},   {0xFE00, 0xFE0F, 0},
+		{0xFE20, 0xFE2F, 0},   {0xFE30, 0xFE6F, 2},   {0xFF01, 0xFF60, 2},
+		{0xFFE0, 0xFFE6, 2},   {0x1F300, 0x1F64F, 2}, {0x1F680, 0x1F6FF, 2},
+		{0x1F900, 0x1F9FF, 2}, {0x20000, 0x3FFFD, 2},
+	};
+	size_t i;
+
+	for (i = 0; point >= 0x300 && i < sizeof(blocks) / sizeof(*blocks); i++)
+		if (point >= blocks[i].first && point <= blocks[i].last)
+			return blocks[i].width;
+	return 1;
+}
+
+static size_t mask(FILE *out, const char *text, size_t most)
+{
+	size_t columns = 0, width;
 
 	while (*text != '\0') {
 		const char *from = text;
+		const int32_t point = text_next(&text);
+		const bool is_unsafe = text_is_unsafe(point);
 
-		if (text_is_unsafe(text_next(&text))) {
-			if (out != NULL)
-				fputc('?', out);
-		} else if (out != NULL) {
+		width = is_unsafe ? 1 : text_width(point);
+		if (columns + width > most)
+			break;
+		if (out != NULL && is_unsafe)
+			fputc('?', out);
+		else if (out != NULL)
 			fwrite(from, 1, (size_t)(text - from), out);
-		}
-		columns++;
+		columns += width;
 	}
 	return columns;
 }
 
 size_t text_put_masked(FILE *out, const char *text)
 {
-	return mask(out, text);
+	return mask(out, text, SIZE_MAX);
+}
+
+size_t text_put_cut(FILE *out, const char *text, size_t columns)
+{
+	return mask(out, text, columns);
 }
 
 size_t text_columns(const char *text)
 {
-	return mask(NULL, text);
+	return mask(NULL, text, SIZE_MAX);
 }
 
 bool text_matches(const char *name, const char *filter)
@@ -153,27 +185,29 @@ void text_table_measure(struct text_table *table, const char *const *cells)
 	}
 }
 
-static void pad(size_t columns, size_t width)
+/* What is left of LEFT columns behind the blanks from COLUMNS to WIDTH. */
+static size_t pad(size_t columns, size_t width, size_t left)
 {
-	for (; columns < width; columns++)
+	for (; columns < width && left > 0; columns++, left--)
 		putchar(' ');
+	return left;
 }
 
 void text_table_print(const struct text_table *table, const char *const *cells, bool is_title)
 {
 	bool is_bold = is_title && cli_has_colour();
-	size_t i;
+	size_t left = table->most != 0 ? table->most : SIZE_MAX, i;
 
 	if (is_bold)
 		fputs("\033[1m", stdout);
 	for (i = 0; table->align[i] != '\0'; i++) {
 		if (i > 0)
-			fputs("  ", stdout);
+			left = pad(0, 2, left);
 		if (table->align[i] == 'r')
-			pad(text_columns(cells[i]), table->width[i]);
-		text_put_masked(stdout, cells[i]);
+			left = pad(text_columns(cells[i]), table->width[i], left);
+		left -= text_put_cut(stdout, cells[i], left);
 		if (table->align[i] == 'l' && table->align[i + 1] != '\0')
-			pad(text_columns(cells[i]), table->width[i]);
+			left = pad(text_columns(cells[i]), table->width[i], left);
 	}
 	if (is_bold)
 		fputs("\033[0m", stdout);

@@ -18,8 +18,13 @@ int32_t text_next(const char **text);
 /* True for what could change a terminal or the order of what it shows. */
 bool text_is_unsafe(int32_t point);
 
+/* Columns of a character on a terminal: 0 (it combines with the one before), 1 or 2. */
+unsigned text_width(int32_t point);
+
 /* Writes TEXT with everything unsafe replaced by '?'; returns its columns. */
 size_t text_put_masked(FILE *out, const char *text);
+/* The same of as many characters as fit into COLUMNS. */
+size_t text_put_cut(FILE *out, const char *text, size_t columns);
 /* Columns it would take. */
 size_t text_columns(const char *text);
 
@@ -53,6 +58,7 @@ const char *text_wall_time(char buffer[TEXT_NUMBER_BYTES], uint64_t unix_ns);
 struct text_table {
 	const char *align;
 	size_t width[TEXT_COLUMNS_MAX];
+	size_t most; /* a row is cut behind so many columns; 0: it is not */
 };
 
 void text_table_measure(struct text_table *table, const char *const *cells);
