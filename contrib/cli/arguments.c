@@ -105,6 +105,10 @@ const struct cli_option_row cli_options[] = {
 	{CLI_PAGE_SIZE, "max-size", 0, "SIZE", NULL,
 	 "the page takes at most SIZE bytes (default: 5M); what is small is cut", CLI_BYTES,
 	 PLACE(max_size), PLACE(has_max_size)},
+	{CLI_INTERVAL, "interval", 'i', "TIME", NULL,
+	 "from one refresh to the next, as 500ms, 1s (default) or 2m", CLI_DURATION,
+	 PLACE(interval_ns)},
+	{CLI_COUNT, "count", 'c', "N", NULL, "end after N refreshes", CLI_ROWS, PLACE(count)},
 	{CLI_JSON, "json", 'j', NULL, NULL, "write JSON", CLI_FLAG, PLACE(is_json)},
 };
 const size_t cli_n_options = sizeof(cli_options) / sizeof(*cli_options);
@@ -143,6 +147,27 @@ bool cli_parse_size(const char *text, uint64_t *bytes)
 		end++;
 	*bytes = (uint64_t)number << shift;
 	return *end == '\0' && *bytes >> shift == number;
+}
+
+/* A number and its unit, "500ms", "1s", "2m"; without one it is seconds. */
+static bool parse_duration(const char *text, uint64_t *ns)
+{
+	static const struct {
+		const char *unit;
+		uint64_t ns;
+	} units[] = {{"ms", 1000000}, {"s", 1000000000}, {"", 1000000000}, {"m", 60000000000}};
+	unsigned long long number;
+	char *end;
+	size_t i;
+
+	if (*text < '0' || *text > '9')
+		return false;
+	errno = 0;
+	number = strtoull(text, &end, 10);
+	for (i = 0; errno == 0 && i < sizeof(units) / sizeof(*units); i++)
+		if (strcmp(end, units[i].unit) == 0)
+			return !__builtin_mul_overflow((uint64_t)number, units[i].ns, ns);
+	return false;
 }
 
 /* Puts into TEXT what WORDS, apart by blanks, are: "it is 'bytes' or 'count'". */
@@ -242,6 +267,11 @@ static const char *set(struct cli_arguments *arguments, const struct cli_option_
 	case CLI_BYTES:
 		if (!cli_parse_size(value, &number))
 			return "it is a number of bytes, such as 100, 64k or 10M";
+		memcpy(place, &number, sizeof(number));
+		break;
+	case CLI_DURATION:
+		if (!parse_duration(value, &number) || number < 100000000)
+			return "it is a time of at least 100ms, such as 500ms, 1s or 2m";
 		memcpy(place, &number, sizeof(number));
 		break;
 	case CLI_HEX:

@@ -67,6 +67,8 @@ enum cli_status {
 #define CLI_STRING    CLI_BIT(38)
 #define CLI_SERIES    CLI_BIT(39)
 #define CLI_PAGE_SIZE CLI_BIT(40)
+#define CLI_INTERVAL  CLI_BIT(41)
+#define CLI_COUNT     CLI_BIT(42)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -79,6 +81,7 @@ enum cli_value {
 	CLI_BYTES,     /* an uint64_t and a bool */
 	CLI_HEX,       /* an uint64_t and a bool */
 	CLI_MEGABYTES, /* a size_t, at least 16M */
+	CLI_DURATION,  /* an uint64_t, nanoseconds, at least 100 ms */
 };
 
 struct cli_option_row {
@@ -111,6 +114,7 @@ struct cli_arguments {
 	const char *snapshot, *by, *sort, *assembly, *filter, *label, *mono, *output, *options,
 		*format;
 	const char *root_kind, *string;
+	uint64_t interval_ns, count; /* 0: not given */
 	bool has_min_size, has_max_size, has_refers_to, has_referred_by, is_live, is_unreachable;
 	uint64_t min_size, max_size, refers_to, referred_by;
 	struct cli_texts fail_if;
@@ -148,6 +152,7 @@ int cli_verify(const struct cli_command *command, int argc, char **argv);
 int cli_doctor(const struct cli_command *command, int argc, char **argv);
 int cli_record(const struct cli_command *command, int argc, char **argv);
 int cli_take(const struct cli_command *command, int argc, char **argv);
+int cli_watch(const struct cli_command *command, int argc, char **argv);
 int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_extract(const struct cli_command *command, int argc, char **argv);
 int cli_anonymize(const struct cli_command *command, int argc, char **argv);
@@ -179,6 +184,12 @@ bool cli_parse_size(const char *text, uint64_t *bytes);
 
 /* An address in hexadecimal, with or without 0x. */
 bool cli_parse_address(const char *text, uint64_t *address);
+
+/*
+ * Called before a message is written, by commands that have taken the terminal's
+ * screen: they give it back.  NULL: nothing is to be done.
+ */
+extern void (*cli_before_message)(void);
 
 /* "heapshot: ..." on stderr; what is formatted is masked. */
 void cli_message(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -106,7 +106,7 @@ void cli_print_completion(void)
 	      stdout);
 	put_commands();
 	fputs("' -- \"$cur\"))\n"
-	      "\telif [ \"$command\" = take ] || [ \"$command\" = flush ]; then\n"
+	      "\telif [ \"$command\" = take ] || [ \"$command\" = flush ] ||\n\t\t\t[ \"$command\" = watch ]; then\n"
 	      "\t\tfor i in $(ls \"${XDG_RUNTIME_DIR:-/nonexistent}/heapshot\" "
 	      "/tmp/heapshot-\"$UID\" \\\n"
 	      "\t\t\t2> /dev/null | sed -n 's/\\.sock$//p'); do\n"

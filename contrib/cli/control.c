@@ -97,9 +97,61 @@ static int connect_to_process(long pid)
 	return fd;
 }
 
-static int say_error(const char *process, int error)
+enum program { PROGRAM_UNKNOWN, PROGRAM_OTHER, PROGRAM_MONO, PROGRAM_RECORDED };
+
+/* What the mapped files of process PID tell of it. */
+static enum program look_at(const char *pid)
+{
+	enum program program = PROGRAM_UNKNOWN;
+	char path[64], *line = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return PROGRAM_UNKNOWN;
+	while (getline(&line, &room, file) > 0) {
+		const char *name = strrchr(line, '/');
+		enum program found =
+			name == NULL                                        ? PROGRAM_UNKNOWN
+			: strstr(name, "libmono-profiler-heapshot") != NULL ? PROGRAM_RECORDED
+			: strncmp(name, "/mono", 5) == 0 || strncmp(name, "/libmono", 8) == 0
+				? PROGRAM_MONO
+				: PROGRAM_OTHER;
+
+		if (found > program)
+			program = found;
+	}
+	free(line);
+	fclose(file);
+	return program;
+}
+
+static const char *why_no_socket(const char *process)
+{
+	switch (look_at(process)) {
+	case PROGRAM_OTHER:
+		return "it seems to be no Mono program";
+	case PROGRAM_MONO:
+		return "it runs Mono without the heapshot module; start it by 'heapshot record'";
+	case PROGRAM_RECORDED:
+		return "it is recorded with control=off or control=PATH; give that PATH then";
+	default:
+		return "it is not recorded, or with control=off or control=PATH; give that PATH "
+		       "then";
+	}
+}
+
+int control_say(const struct cli_command *command, const char *process, int error)
 {
 	switch (error) {
+	case -EINVAL:
+		return cli_usage(command, "'%s' is no process id, and no path with a /", process);
+	case -ECONNRESET:
+	case -EPIPE:
+		cli_message("process %s gave no answer: it ended", process);
+		return CLI_CHECK_FAILED;
 	case -ESRCH:
 		cli_message("no process %s", process);
 		return CLI_NOT_FOUND;
@@ -108,9 +160,8 @@ static int say_error(const char *process, int error)
 		if (strchr(process, '/') != NULL)
 			cli_message("there is no socket %s", process);
 		else
-			cli_message("process %s has no control socket: it is not recorded, or with "
-				    "control=off or control=PATH; give that PATH then",
-				    process);
+			cli_message("process %s has no control socket: %s", process,
+				    why_no_socket(process));
 		return CLI_NOT_FOUND;
 	case -ECONNREFUSED:
 		cli_message("the control socket of %s is dead: the recording has ended", process);
@@ -127,10 +178,15 @@ static int say_error(const char *process, int error)
 	}
 }
 
-/* Sends REQUEST and reads the reply line; 0 or a negative errno. */
-static int exchange(int fd, const char *request, char *reply, size_t size)
+bool control_is_gone(int error)
 {
-	size_t left = strlen(request), done = 0;
+	return error == -ESRCH || error == -ENOENT || error == -ENOTDIR || error == -ECONNREFUSED ||
+	       error == -ECONNRESET || error == -EPIPE;
+}
+
+int control_send(int fd, const char *request)
+{
+	size_t left = strlen(request);
 	ssize_t n;
 
 	while (left > 0) {
@@ -142,6 +198,14 @@ static int exchange(int fd, const char *request, char *reply, size_t size)
 		request += n;
 		left -= (size_t)n;
 	}
+	return 0;
+}
+
+int control_receive(int fd, char *reply, size_t size)
+{
+	size_t done = 0;
+	ssize_t n;
+
 	while (done < size - 1) {
 		n = recv(fd, reply + done, size - 1 - done, 0);
 		if (n < 0 && errno == EINTR)
@@ -159,11 +223,12 @@ static int exchange(int fd, const char *request, char *reply, size_t size)
 	return done == 0 ? -ECONNRESET : 0;
 }
 
-int control_ask(const struct cli_command *command, const char *process, const char *request,
-		char *reply, size_t size)
+int control_connect(const char *process, long *pid)
 {
-	int fd, error;
-	long pid;
+	struct ucred peer = {0};
+	socklen_t size = sizeof(peer);
+	int fd;
+	long number;
 	char *end;
 
 	if (strchr(process, '/') != NULL) {
@@ -171,22 +236,31 @@ int control_ask(const struct cli_command *command, const char *process, const ch
 		fd = connect_to(process);
 	} else {
 		errno = 0;
-		pid = strtol(process, &end, 10);
-		if (*process < '0' || *process > '9' || *end != '\0' || errno != 0 || pid <= 0)
-			return cli_usage(command, "'%s' is no process id, and no path with a /",
-					 process);
-		fd = connect_to_process(pid);
+		number = strtol(process, &end, 10);
+		if (*process < '0' || *process > '9' || *end != '\0' || errno != 0 || number <= 0)
+			return -EINVAL;
+		fd = connect_to_process(number);
 	}
+	if (fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) < 0)
+		peer.pid = 0;
+	if (pid != NULL)
+		*pid = peer.pid;
+	return fd;
+}
+
+int control_ask(const struct cli_command *command, const char *process, const char *request,
+		char *reply, size_t size)
+{
+	int fd = control_connect(process, NULL), error;
+
 	if (fd < 0)
-		return say_error(process, fd);
-	error = exchange(fd, request, reply, size);
+		return control_say(command, process, fd);
+	error = control_send(fd, request);
+	if (error == 0)
+		error = control_receive(fd, reply, size);
 	close(fd);
-	if (error == -ECONNRESET || error == -EPIPE) {
-		cli_message("process %s gave no answer: it ended", process);
-		return CLI_CHECK_FAILED;
-	}
 	if (error != 0)
-		return say_error(process, error);
+		return control_say(command, process, error);
 	if (strncmp(reply, "error ", 6) == 0) {
 		cli_message("process %s: %s", process, reply + 6);
 		return CLI_CHECK_FAILED;

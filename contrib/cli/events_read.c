@@ -5,17 +5,14 @@
 #include <string.h>
 
 #include "contrib/cli/events.h"
-#include "schema/gc_records.h"
+#include "contrib/cli/gc_pause.h"
 #include "schema/heapshot.pb-c.h"
 
 struct timeline {
 	struct recording *recording;
 	events_take_row *take;
 	void *user_data;
-	/* The pause under way. */
-	uint64_t stopped_ns;
-	bool is_stopped, has_start, has_end, is_serial;
-	uint32_t generation;
+	struct gc_pause pause;
 	/* The last row, kept until the size of the heap behind it is known. */
 	bool has_row;
 	struct events_row row;
@@ -32,62 +29,29 @@ static void put_row(struct timeline *line)
 	line->take(line->user_data, &line->row);
 }
 
-/* A stop of the world is over: it is a row if the collector worked in it. */
-static void close_pause(struct timeline *line, uint64_t time_ns)
+static void take_pause(struct timeline *line, const struct gc_pause *pause)
 {
 	struct events_sums *sums = line->sums;
 
-	if (!line->is_stopped)
-		return;
-	line->is_stopped = false;
-	if (!line->has_start && !line->has_end)
-		return;
 	put_row(line);
 	line->has_row = true;
 	line->row = (struct events_row){
 		.number = sums->n_minor + sums->n_major + 1,
-		.time_ns = line->stopped_ns,
-		.pause_ns = time_ns > line->stopped_ns ? time_ns - line->stopped_ns : 0,
-		.generation = line->generation,
-		.is_serial = line->is_serial,
-		.kind = !line->has_end     ? "concurrent"
-			: !line->has_start ? "finish"
-					   : "full",
+		.time_ns = pause->time_ns,
+		.pause_ns = pause->ns,
+		.generation = pause->generation,
+		.is_serial = pause->is_serial,
+		.kind = !pause->has_end     ? "concurrent"
+			: !pause->has_start ? "finish"
+					    : "full",
 	};
-	if (line->generation == 0)
+	if (pause->generation == 0)
 		sums->n_minor++;
 	else
 		sums->n_major++;
 	sums->pause_ns += line->row.pause_ns;
 	if (line->row.pause_ns > sums->max_pause_ns)
 		sums->max_pause_ns = line->row.pause_ns;
-}
-
-static void take_gc(struct timeline *line, const struct hs_gc_event *event, uint64_t time_ns)
-{
-	switch (event->phase) {
-	case HEAPSHOT__GC_PHASE__GC_PHASE_POST_STOP_WORLD:
-		line->is_stopped = true;
-		line->stopped_ns = time_ns;
-		line->has_start = line->has_end = false;
-		/* At start and end the runtime states something else under this name. */
-		line->is_serial = event->is_serial;
-		line->generation = 0;
-		return;
-	case HEAPSHOT__GC_PHASE__GC_PHASE_POST_START_WORLD:
-		close_pause(line, time_ns);
-		return;
-	case HEAPSHOT__GC_PHASE__GC_PHASE_START:
-		line->has_start = true;
-		break;
-	case HEAPSHOT__GC_PHASE__GC_PHASE_END:
-		line->has_end = true;
-		break;
-	default:
-		return;
-	}
-	if (event->generation >= line->generation)
-		line->generation = event->generation;
 }
 
 static enum heapshot_read_result take_record(struct timeline *line,
@@ -101,7 +65,8 @@ static enum heapshot_read_result take_record(struct timeline *line,
 
 		if (hs_gc_event_decode(body, &event) != 0)
 			return HEAPSHOT_READ_DAMAGED;
-		take_gc(line, &event, record->time_ns);
+		if (gc_pause_take(&line->pause, &event, record->time_ns))
+			take_pause(line, &line->pause);
 		break;
 	}
 	case HEAPSHOT__RECORD__BODY_GC_RESIZE: {

@@ -75,6 +75,8 @@ const struct cli_command cli_commands[] = {
 	 "-- PROGRAM [ARGUMENT...]", "run a program and record it"},
 	{"take", cli_take, CLI_JSON | CLI_LABEL | CLI_STATS, "PID",
 	 "take a snapshot of a process that is being recorded"},
+	{"watch", cli_watch, CLI_JSON | CLI_INTERVAL | CLI_COUNT | CLI_LIMIT, "PID",
+	 "show how the heap of a process that is being recorded changes"},
 	{"flush", cli_flush, CLI_JSON, "PID [FILE]",
 	 "write what the ring of a process holds to a file"},
 	{"help", cli_help, 0, "[COMMAND]", "show help on a command"},
@@ -120,6 +122,8 @@ int cli_no_command(const char *name)
 	return cli_usage(NULL, "'%s' is neither a command nor a file", name);
 }
 
+void (*cli_before_message)(void);
+
 void cli_message(const char *format, ...)
 {
 	char text[2048];
@@ -128,6 +132,8 @@ void cli_message(const char *format, ...)
 	va_start(arguments, format);
 	vsnprintf(text, sizeof(text), format, arguments);
 	va_end(arguments);
+	if (cli_before_message != NULL)
+		cli_before_message();
 	fputs("heapshot: ", stderr);
 	text_put_masked(stderr, text);
 	fputc('\n', stderr);
