@@ -63,6 +63,37 @@ static int connect_to(const char *path)
 	return fd;
 }
 
+enum program { PROGRAM_UNKNOWN, PROGRAM_OTHER, PROGRAM_MONO, PROGRAM_RECORDED };
+
+/* What the mapped files of process PID tell of it. */
+static enum program look_at(long pid)
+{
+	enum program program = PROGRAM_UNKNOWN;
+	char path[64], *line = NULL;
+	size_t room = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%ld/maps", pid);
+	file = fopen(path, "re");
+	if (file == NULL)
+		return PROGRAM_UNKNOWN;
+	while (getline(&line, &room, file) > 0) {
+		const char *name = strrchr(line, '/');
+		enum program found =
+			name == NULL                                        ? PROGRAM_UNKNOWN
+			: strstr(name, "libmono-profiler-heapshot") != NULL ? PROGRAM_RECORDED
+			: strncmp(name, "/mono", 5) == 0 || strncmp(name, "/libmono", 8) == 0
+				? PROGRAM_MONO
+				: PROGRAM_OTHER;
+
+		if (found > program)
+			program = found;
+	}
+	free(line);
+	fclose(file);
+	return program;
+}
+
 /* Tries the places where the socket of PID may stand; the most telling error. */
 static int connect_to_process(long pid)
 {
@@ -94,43 +125,15 @@ static int connect_to_process(long pid)
 		if (tried != -ENOENT && tried != -ENOTDIR)
 			fd = tried;
 	}
+	/* What a process of that number left behind, when it was killed, is none of this one. */
+	if (fd == -ECONNREFUSED && (look_at(pid) == PROGRAM_OTHER || look_at(pid) == PROGRAM_MONO))
+		return -ENOENT;
 	return fd;
-}
-
-enum program { PROGRAM_UNKNOWN, PROGRAM_OTHER, PROGRAM_MONO, PROGRAM_RECORDED };
-
-/* What the mapped files of process PID tell of it. */
-static enum program look_at(const char *pid)
-{
-	enum program program = PROGRAM_UNKNOWN;
-	char path[64], *line = NULL;
-	size_t room = 0;
-	FILE *file;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/maps", pid);
-	file = fopen(path, "re");
-	if (file == NULL)
-		return PROGRAM_UNKNOWN;
-	while (getline(&line, &room, file) > 0) {
-		const char *name = strrchr(line, '/');
-		enum program found =
-			name == NULL                                        ? PROGRAM_UNKNOWN
-			: strstr(name, "libmono-profiler-heapshot") != NULL ? PROGRAM_RECORDED
-			: strncmp(name, "/mono", 5) == 0 || strncmp(name, "/libmono", 8) == 0
-				? PROGRAM_MONO
-				: PROGRAM_OTHER;
-
-		if (found > program)
-			program = found;
-	}
-	free(line);
-	fclose(file);
-	return program;
 }
 
 static const char *why_no_socket(const char *process)
 {
-	switch (look_at(process)) {
+	switch (look_at(strtol(process, NULL, 10))) {
 	case PROGRAM_OTHER:
 		return "it seems to be no Mono program";
 	case PROGRAM_MONO:
