@@ -113,9 +113,11 @@ def installed_packages(tools):
 
 PRELUDE = """
 begin() { exec > "$PWD/.block-$1.out" 2>&1; block=$PWD/.block-$1; }
-# A program that was begun can be asked a moment later, as it could be by hand.
+# A program that was begun has said that it is ready, as it has where one types by hand.
 begun() {
-	while kill -0 $! && [ ! -S "$XDG_RUNTIME_DIR/heapshot/$!.sock" ]; do sleep 0.05; done
+	while kill -0 $! && ! { [ -S "$XDG_RUNTIME_DIR/heapshot/$!.sock" ] && grep -qv "^heapshot: " "$block.out"; }; do
+		sleep 0.05
+	done
 } 2> /dev/null
 trap 'echo "$BASH_COMMAND" >> "$block.failed"' ERR
 """
@@ -169,7 +171,8 @@ def read_block(name, block, directory, error):
     at = os.path.join(directory, ".block-%d" % block.line)
     assert os.path.exists(at + ".out"), "%s, line %d: not reached\n%s" % (name, block.line, error)
     with open(at + ".out", encoding="utf-8", errors="replace") as file:
-        output = file.read()
+        # The shell says when it pleases that a program was killed.
+        output = re.sub(r"(?m)^\.script: line \d+: +\d+ (Killed|Terminated)\b.*\n", "", file.read())
     assert os.path.exists(at + ".done"), "%s, line %d: the shell ended there\n%s%s" % (
         name, block.line, output, error)
     failed = []
