@@ -52,13 +52,10 @@ static void release(struct heapshot_graph *graph, void *block, size_t n, size_t 
 	hs_memory_release(graph->memory, block, n * size);
 }
 
-void heapshot_graph_free(struct heapshot_graph *graph)
+void hs_graph_forget(struct heapshot_graph *graph)
 {
-	struct hs_memory *memory;
+	struct hs_memory *memory = graph->memory;
 
-	if (graph == NULL)
-		return;
-	memory = graph->memory;
 	hs_index_free(memory, &graph->index);
 	release(graph, graph->classes, graph->n, sizeof(*graph->classes));
 	release(graph, graph->sizes, graph->n, sizeof(*graph->sizes));
@@ -88,6 +85,19 @@ void heapshot_graph_free(struct heapshot_graph *graph)
 	release(graph, graph->source_first, graph->source_first != NULL ? graph->n_sources + 1 : 0,
 		sizeof(*graph->source_first));
 	hs_graph_free_dominators(graph);
+	*graph = (struct heapshot_graph){
+		.reader = graph->reader,
+		.memory = memory,
+		.snapshot = graph->snapshot,
+		.word_bytes = graph->word_bytes,
+	};
+}
+
+void heapshot_graph_free(struct heapshot_graph *graph)
+{
+	if (graph == NULL)
+		return;
+	hs_graph_forget(graph);
 	release(graph, graph, 1, sizeof(*graph));
 }
 
@@ -130,10 +140,11 @@ enum heapshot_read_result heapshot_graph_open(struct heapshot_reader *reader,
 					      struct heapshot_graph **out)
 {
 	static enum heapshot_read_result (*const steps[])(struct heapshot_graph *) = {
-		hs_graph_find_objects, hs_graph_join_roots,      hs_graph_read_sizes,
-		hs_graph_read_edges,   hs_graph_join_ephemerons, hs_graph_turn_edges,
-		hs_graph_mark,
+		hs_graph_read_at_once,  hs_graph_find_objects, hs_graph_read_sizes,
+		hs_graph_read_edges,    hs_graph_join_roots,   hs_graph_join_ephemerons,
+		hs_graph_turn_and_mark,
 	};
+	enum { PASSES_FIRST = 1, PASSES_LAST = 3 };
 	size_t used = reader->memory.used, i;
 	struct heapshot_graph *graph;
 
@@ -152,8 +163,11 @@ enum heapshot_read_result heapshot_graph_open(struct heapshot_reader *reader,
 	graph->snapshot = snapshot;
 	graph->word_bytes = reader->header.word_bytes;
 	for (i = 0; i < sizeof(steps) / sizeof(*steps); i++) {
-		enum heapshot_read_result result = steps[i](graph);
+		enum heapshot_read_result result;
 
+		if (graph->is_read && i >= PASSES_FIRST && i <= PASSES_LAST)
+			continue;
+		result = steps[i](graph);
 		if (result != HEAPSHOT_READ_OK) {
 			heapshot_graph_free(graph);
 			return result;

@@ -37,6 +37,8 @@ struct hs_large_object {
 	uint64_t size, slot_size;
 };
 
+#define HS_NO_CLASS UINT32_MAX
+
 /* Distances of slots that do not fit a byte: by number of the edge. */
 #define HS_GAP_LARGE 255u
 
@@ -47,12 +49,13 @@ struct heapshot_graph {
 	size_t memory_before;
 	unsigned word_bytes;
 	struct heapshot_graph_counts counts;
-	bool is_damaged, wraps, is_short; /* is_short: of memory, in a callback */
+	bool is_damaged, is_short; /* is_short: of memory, in a callback */
+	bool is_read;              /* objects and references, in one pass */
 
 	struct hs_index index;
 	uint32_t n; /* objects */
 	/* Columns of objects. */
-	uint32_t *classes; /* index into class_list; UINT32_MAX: its row is still to come */
+	uint32_t *classes; /* index into class_list; HS_NO_CLASS: its row is still to come */
 	uint32_t *sizes;
 	uint8_t *slacks; /* words between the end of the object and of its slot */
 	uint8_t *flags;
@@ -73,6 +76,7 @@ struct heapshot_graph {
 	size_t n_large_gaps, room_large_gaps;
 	/* Way in. */
 	struct hs_starts in;
+	bool has_n_in; /* in.low: numbers of references, not starts yet */
 	uint32_t *referrers;
 	uint64_t n_edges, room_edges;
 
@@ -143,15 +147,89 @@ size_t hs_first_pair(const uint64_t *pairs, size_t n, uint32_t object);
 /* There are limits to the number of references of neighbours; MEMORY. */
 enum heapshot_read_result hs_graph_too_many(struct heapshot_graph *graph);
 
+/* Classes that a batch has met before. */
+#define HS_RECENT_CLASSES 64
+struct hs_recent_classes {
+	struct hs_recent_class {
+		uint32_t type, domain, class_index;
+		bool is_used;
+	} classes[HS_RECENT_CLASSES];
+};
+
+/* Place of the pair in the list of classes; HS_NO_CLASS without memory. */
+uint32_t hs_graph_get_class(struct heapshot_graph *graph, uint32_t type, uint32_t domain);
+/* Sizes that do not fit the columns.  False without memory. */
+bool hs_graph_set_large(struct heapshot_graph *graph, uint32_t object,
+			const struct hs_decoded_row *row);
+
+/* Puts the first ROW of an object into the columns.  False without memory. */
+static inline bool hs_graph_set_object(struct heapshot_graph *graph, uint32_t object,
+				       const struct hs_decoded_row *row,
+				       struct hs_recent_classes *recent)
+{
+	struct hs_recent_class *at = &recent->classes[row->type % HS_RECENT_CLASSES];
+	const unsigned shift = graph->index.word_shift;
+	uint64_t words = row->size >> shift, slack;
+
+	if (!at->is_used || at->type != row->type || at->domain != row->domain) {
+		*at = (struct hs_recent_class){
+			.type = row->type,
+			.domain = row->domain,
+			.class_index = hs_graph_get_class(graph, row->type, row->domain),
+			.is_used = true,
+		};
+		if (at->class_index == HS_NO_CLASS)
+			return false;
+	}
+	graph->classes[object] = at->class_index;
+	words += (words << shift) != row->size;
+	slack = (row->slot_size >> shift) - words;
+	if (row->size >= HS_SIZE_LARGE || slack >= HS_SLACK_LARGE)
+		return hs_graph_set_large(graph, object, row);
+	graph->sizes[object] = (uint32_t)row->size;
+	graph->slacks[object] = (uint8_t)slack;
+	return true;
+}
+
+/* Sums by class, once it is known what lives.  DAMAGED where a sum is too large. */
+enum heapshot_read_result hs_graph_sum(struct heapshot_graph *graph);
+
+/* Notes how many words lie between the slot of EDGE and the one before.  False without memory. */
+bool hs_graph_set_gap(struct heapshot_graph *graph, uint64_t edge, uint64_t words);
+
+/* Takes out references that lead nowhere; FILLED (NULL: all) are those of each object that are there. */
+enum heapshot_read_result hs_graph_close_gaps(struct heapshot_graph *graph, const uint32_t *filled);
+
+/* Keeps an ephemeron batch until objects have numbers. */
+enum heapshot_read_result hs_graph_add_ephemerons(struct heapshot_graph *graph,
+						  const struct heapshot_record *record);
+
+/* Frees all that was read. */
+void hs_graph_forget(struct heapshot_graph *graph);
+
 void hs_graph_free_dominators(struct heapshot_graph *graph);
 
-/* The steps of heapshot_graph_open. */
+/*
+ * The steps of heapshot_graph_open.  The first does the work of the next three where the
+ * recording is as recorders write it, and sets is_read; else it leaves the graph as it was.
+ */
+enum heapshot_read_result hs_graph_read_at_once(struct heapshot_graph *graph);
 enum heapshot_read_result hs_graph_find_objects(struct heapshot_graph *graph);
 enum heapshot_read_result hs_graph_read_sizes(struct heapshot_graph *graph);
 enum heapshot_read_result hs_graph_read_edges(struct heapshot_graph *graph);
-enum heapshot_read_result hs_graph_turn_edges(struct heapshot_graph *graph);
 enum heapshot_read_result hs_graph_join_roots(struct heapshot_graph *graph);
 enum heapshot_read_result hs_graph_join_ephemerons(struct heapshot_graph *graph);
+enum heapshot_read_result hs_graph_turn_and_mark(struct heapshot_graph *graph);
+
 enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph);
+
+/*
+ * Makes numbers of objects out of targets that stand for words from the address
+ * BASE, and counts those that lead to each object.
+ */
+enum heapshot_read_result hs_graph_find_targets(struct heapshot_graph *graph, uint64_t base);
+
+/* Fewer references are not worth a second thread. */
+#define HS_EDGES_BESIDE 200000
 
 #endif

@@ -2,13 +2,12 @@
 /*
  * The first two of three passes over a snapshot: where objects are; their types,
  * sizes and numbers of references.  No pass relies on the order of rows, nor on
- * a file that says the same each time it is read.
+ * a file that says the same each time it is read.  What recorders write is read
+ * in one pass, see graph_rows.c.
  */
 #include <string.h>
 
 #include "contrib/reader/graph.h"
-
-#define NO_CLASS UINT32_MAX
 
 /* ---- First: addresses; roots and ephemerons too, since they come by ---- */
 
@@ -25,8 +24,8 @@ static bool add_ephemeron(void *user_data, const struct heapshot_ephemeron *edge
 	return true;
 }
 
-static enum heapshot_read_result add_ephemerons(struct heapshot_graph *graph,
-						const struct heapshot_record *record)
+enum heapshot_read_result hs_graph_add_ephemerons(struct heapshot_graph *graph,
+						  const struct heapshot_record *record)
 {
 	enum heapshot_read_result result =
 		heapshot_reader_each_ephemeron(graph->reader, record, add_ephemeron, graph);
@@ -48,7 +47,7 @@ static enum heapshot_read_result take_addresses(void *user_data,
 	case HEAPSHOT__RECORD__BODY_ROOT_BATCH:
 		return hs_roots_add(graph->reader, record);
 	case HEAPSHOT__RECORD__BODY_EPHEMERON_BATCH:
-		return add_ephemerons(graph, record);
+		return hs_graph_add_ephemerons(graph, record);
 	case HEAPSHOT__RECORD__BODY_OBJECT_BATCH:
 		break;
 	default:
@@ -94,83 +93,6 @@ enum heapshot_read_result hs_graph_find_objects(struct heapshot_graph *graph)
 
 /* ---- Second: types, sizes, numbers of references ---- */
 
-/* Place of the pair in the list of classes; NO_CLASS without memory. */
-static uint32_t get_class(struct heapshot_graph *graph, uint32_t type, uint32_t domain)
-{
-	uint64_t key = (uint64_t)type << 32 | domain;
-	const uint32_t *found = hs_idmap_find(&graph->class_index, key);
-
-	if (found != NULL)
-		return *found;
-	if (graph->n_classes >= NO_CLASS ||
-	    !hs_memory_reserve(graph->memory, &graph->class_list, graph->n_classes,
-			       &graph->room_classes, sizeof(*graph->class_list)) ||
-	    !hs_idmap_put(graph->memory, &graph->class_index, key, (uint32_t)graph->n_classes))
-		return NO_CLASS;
-	graph->class_list[graph->n_classes] =
-		(struct heapshot_graph_class){.type = type, .domain = domain};
-	return (uint32_t)graph->n_classes++;
-}
-
-static bool set_size(struct heapshot_graph *graph, uint32_t object,
-		     const struct hs_decoded_row *row)
-{
-	unsigned shift = graph->index.word_shift;
-	uint64_t words = row->size >> shift, slack;
-
-	words += (words << shift) != row->size;
-	slack = (row->slot_size >> shift) - words;
-	if (row->size < HS_SIZE_LARGE && slack < HS_SLACK_LARGE) {
-		graph->sizes[object] = (uint32_t)row->size;
-		graph->slacks[object] = (uint8_t)slack;
-		return true;
-	}
-	graph->sizes[object] = HS_SIZE_LARGE;
-	if (!hs_memory_reserve(graph->memory, &graph->large, graph->n_large, &graph->room_large,
-			       sizeof(*graph->large)) ||
-	    !hs_idmap_put(graph->memory, &graph->large_index, object, (uint32_t)graph->n_large))
-		return false;
-	graph->large[graph->n_large++] = (struct hs_large_object){row->size, row->slot_size};
-	return true;
-}
-
-/* Classes of a batch that were met before. */
-#define RECENT_CLASSES 64
-struct recent {
-	uint32_t type, domain, class_index;
-	bool is_used;
-};
-
-/* Takes the first row of an object. */
-static bool set_object(struct heapshot_graph *graph, uint32_t object,
-		       const struct hs_decoded_row *row, struct recent *recent)
-{
-	struct recent *at = &recent[row->type % RECENT_CLASSES];
-	struct heapshot_graph_class *class;
-
-	if (!at->is_used || at->type != row->type || at->domain != row->domain) {
-		*at = (struct recent){
-			.type = row->type,
-			.domain = row->domain,
-			.class_index = get_class(graph, row->type, row->domain),
-			.is_used = true,
-		};
-		if (at->class_index == NO_CLASS)
-			return false;
-	}
-	if (!set_size(graph, object, row))
-		return false;
-	graph->classes[object] = at->class_index;
-	class = &graph->class_list[at->class_index];
-	class->objects++;
-	graph->wraps |= __builtin_add_overflow(class->bytes, row->size, &class->bytes);
-	graph->wraps |=
-		__builtin_add_overflow(graph->counts.bytes, row->size, &graph->counts.bytes);
-	graph->wraps |= __builtin_add_overflow(graph->counts.slot_bytes, row->slot_size,
-					       &graph->counts.slot_bytes);
-	return true;
-}
-
 enum heapshot_read_result hs_graph_too_many(struct heapshot_graph *graph)
 {
 	return hs_fail(graph->reader, HEAPSHOT_READ_MEMORY,
@@ -183,7 +105,7 @@ static enum heapshot_read_result take_sizes(void *user_data, const struct heapsh
 	struct heapshot_graph *graph = user_data;
 	struct hs_section_hint hint = {0};
 	enum heapshot_read_result result;
-	struct recent recent[RECENT_CLASSES] = {{0}};
+	struct hs_recent_classes recent = {0};
 	struct hs_decoded_row row;
 	const char *error = NULL;
 	int n;
@@ -203,8 +125,8 @@ static enum heapshot_read_result take_sizes(void *user_data, const struct heapsh
 		if (__builtin_add_overflow(graph->out.low[object], (uint32_t)row.n_refs,
 					   &graph->out.low[object]))
 			return hs_graph_too_many(graph);
-		if (!row.is_continuation && graph->classes[object] == NO_CLASS &&
-		    !set_object(graph, object, &row, recent))
+		if (!row.is_continuation && graph->classes[object] == HS_NO_CLASS &&
+		    !hs_graph_set_object(graph, object, &row, &recent))
 			return hs_fail_memory(graph->reader);
 	}
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(graph->reader, error);
@@ -230,11 +152,8 @@ enum heapshot_read_result hs_graph_read_sizes(struct heapshot_graph *graph)
 		hs_read_body(graph->reader, graph->snapshot, take_sizes, graph, &graph->is_damaged);
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	if (graph->wraps)
-		return hs_fail(graph->reader, HEAPSHOT_READ_DAMAGED,
-			       "a sum of sizes or counts passes 2^64");
 	for (i = 0; i < graph->n; i++)
-		if (graph->classes[i] == NO_CLASS)
+		if (graph->classes[i] == HS_NO_CLASS)
 			return hs_fail(graph->reader, HEAPSHOT_READ_IO,
 				       "the recording changes while it is read");
 	if (!hs_starts_sum(&graph->out, &graph->n_edges))

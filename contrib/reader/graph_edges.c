@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The third pass: references, and then the same the other way round.
+ * The third pass: references.
  */
 #include "contrib/reader/graph.h"
 
-/* Words between the slot at OFFSET and the one before, or what stands for them. */
-static bool set_gap(struct heapshot_graph *graph, uint64_t edge, uint64_t words)
+bool hs_graph_set_gap(struct heapshot_graph *graph, uint64_t edge, uint64_t words)
 {
 	if (words < HS_GAP_LARGE) {
 		graph->gaps[edge] = (uint8_t)words;
@@ -95,7 +94,7 @@ static bool add_edges(struct edge_pass *pass, uint32_t object, const struct hs_d
 		uint64_t offset = row->offsets[i];
 
 		/* Slots that go back can be told from what a file holds only. */
-		if (!set_gap(graph, edge, (offset - before) >> graph->index.word_shift))
+		if (!hs_graph_set_gap(graph, edge, (offset - before) >> graph->index.word_shift))
 			return false;
 		before = offset;
 		look_up_later(pass, edge, row->refs[i], hint);
@@ -134,8 +133,7 @@ static enum heapshot_read_result take_edges(void *user_data, const struct heapsh
 	return n == 0 ? HEAPSHOT_READ_OK : hs_bad_record(graph->reader, error);
 }
 
-/* Takes out references that lead nowhere. */
-static enum heapshot_read_result close_gaps(struct heapshot_graph *graph, const uint32_t *filled)
+enum heapshot_read_result hs_graph_close_gaps(struct heapshot_graph *graph, const uint32_t *filled)
 {
 	uint64_t out = 0, edge, end, words;
 	uint32_t i;
@@ -143,8 +141,11 @@ static enum heapshot_read_result close_gaps(struct heapshot_graph *graph, const 
 	for (i = 0; i < graph->n; i++) {
 		uint64_t start = hs_start(&graph->out, i);
 
-		end = start + filled[i];
-		graph->counts.dangling_references += hs_start(&graph->out, (uint64_t)i + 1) - end;
+		end = hs_start(&graph->out, (uint64_t)i + 1);
+		if (filled != NULL) {
+			graph->counts.dangling_references += end - start - filled[i];
+			end = start + filled[i];
+		}
 		words = 0;
 		if ((i & ((1u << HS_STARTS_SHIFT) - 1)) == 0)
 			graph->out.base[i >> HS_STARTS_SHIFT] = out;
@@ -156,7 +157,7 @@ static enum heapshot_read_result close_gaps(struct heapshot_graph *graph, const 
 				continue;
 			}
 			graph->targets[out] = graph->targets[edge];
-			if (!set_gap(graph, out, words))
+			if (!hs_graph_set_gap(graph, out, words))
 				return hs_fail_memory(graph->reader);
 			out++;
 			words = 0;
@@ -204,58 +205,8 @@ enum heapshot_read_result hs_graph_read_edges(struct heapshot_graph *graph)
 	result =
 		hs_read_body(graph->reader, graph->snapshot, take_edges, &pass, &graph->is_damaged);
 	if (result == HEAPSHOT_READ_OK && has_gaps(graph, pass.filled))
-		result = close_gaps(graph, pass.filled);
+		result = hs_graph_close_gaps(graph, pass.filled);
 	graph->counts.references = graph->n_edges;
 	hs_memory_release(memory, pass.filled, graph->n * sizeof(*pass.filled));
 	return result;
-}
-/* The way in, from the way out: sources come in ascending order. */
-enum heapshot_read_result hs_graph_turn_edges(struct heapshot_graph *graph)
-{
-	struct hs_memory *memory = graph->memory;
-	uint64_t edge, n_edges;
-	uint32_t object, i;
-
-	if (!hs_starts_make(memory, &graph->in, graph->n))
-		return hs_fail_memory(graph->reader);
-	graph->referrers =
-		hs_memory_grow(memory, NULL, 0, graph->n_edges * sizeof(*graph->referrers));
-	if (graph->n_edges > 0 && graph->referrers == NULL)
-		return hs_fail_memory(graph->reader);
-	for (edge = 0; edge < graph->n_edges; edge++) {
-		if (edge + AHEAD < graph->n_edges)
-			__builtin_prefetch(&graph->in.low[graph->targets[edge + AHEAD]], 1);
-		if (__builtin_add_overflow(graph->in.low[graph->targets[edge]], 1u,
-					   &graph->in.low[graph->targets[edge]]))
-			return hs_graph_too_many(graph);
-	}
-	if (!hs_starts_sum(&graph->in, &n_edges))
-		return hs_graph_too_many(graph);
-	edge = 0;
-	for (object = 0; object < graph->n; object++) {
-		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
-
-		for (; edge < end; edge++) {
-			uint32_t target = graph->targets[edge], next;
-
-			if (edge + 2 * AHEAD < graph->n_edges) {
-				next = graph->targets[edge + AHEAD];
-				__builtin_prefetch(&graph->referrers[hs_start(&graph->in, next)],
-						   1);
-				next = graph->targets[edge + 2 * AHEAD];
-				__builtin_prefetch(&graph->in.low[next], 1);
-				__builtin_prefetch(&graph->in.base[next >> HS_STARTS_SHIFT]);
-			}
-			graph->referrers[graph->in.base[target >> HS_STARTS_SHIFT] +
-					 graph->in.low[target]++] = object;
-		}
-	}
-	/* Each start is now the end, which is the start of the next. */
-	for (i = graph->n; i > 0; i--) {
-		uint64_t end = hs_start(&graph->in, i - 1);
-
-		graph->in.low[i] = (uint32_t)(end - graph->in.base[i >> HS_STARTS_SHIFT]);
-	}
-	graph->in.low[0] = 0;
-	return HEAPSHOT_READ_OK;
 }

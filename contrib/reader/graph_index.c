@@ -41,24 +41,14 @@ static struct hs_section *add_section(struct hs_memory *memory, struct hs_index 
 	return section;
 }
 
-bool hs_index_add(struct hs_memory *memory, struct hs_index *index, uint64_t address, bool *is_new)
+bool hs_index_enter(struct hs_memory *memory, struct hs_index *index, uint64_t key)
 {
-	uint64_t key = address >> (index->word_shift + HS_SECTION_BITS_LOG), mask;
-	uint32_t bit = (uint32_t)(address >> index->word_shift) & ((1u << HS_SECTION_BITS_LOG) - 1);
+	const uint32_t *place = hs_idmap_find(&index->map, key);
 
-	if (key != index->last_key || index->last == NULL) {
-		const uint32_t *place = hs_idmap_find(&index->map, key);
-
-		index->last = place != NULL ? index->places[*place].section
-					    : add_section(memory, index, key);
-		index->last_key = key;
-		if (index->last == NULL)
-			return false;
-	}
-	mask = (uint64_t)1 << bit % 64;
-	*is_new = (index->last->bits[bit / 64] & mask) == 0;
-	index->last->bits[bit / 64] |= mask;
-	return true;
+	index->last =
+		place != NULL ? index->places[*place].section : add_section(memory, index, key);
+	index->last_key = key;
+	return index->last != NULL;
 }
 
 static inline bool is_before(const struct hs_section_place *a, const struct hs_section_place *b)

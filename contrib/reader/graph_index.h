@@ -37,8 +37,8 @@ struct hs_index {
 
 void hs_index_init(struct hs_index *index, unsigned word_bytes);
 void hs_index_free(struct hs_memory *memory, struct hs_index *index);
-/* Adds an object; *is_new says whether it was not there yet.  False without memory. */
-bool hs_index_add(struct hs_memory *memory, struct hs_index *index, uint64_t address, bool *is_new);
+/* Makes the section of KEY the last one.  False without memory. */
+bool hs_index_enter(struct hs_memory *memory, struct hs_index *index, uint64_t key);
 /* Counts; *n_objects are there.  False without memory. */
 bool hs_index_finish(struct hs_memory *memory, struct hs_index *index, uint64_t *n_objects);
 
@@ -46,6 +46,22 @@ bool hs_index_finish(struct hs_memory *memory, struct hs_index *index, uint64_t 
 uint64_t hs_index_address(const struct hs_index *index, uint32_t number);
 /* Number of the last object that starts at ADDRESS or before, UINT32_MAX: none. */
 uint32_t hs_index_before(const struct hs_index *index, uint64_t address);
+
+/* Adds an object; *is_new says whether it was not there yet.  False without memory. */
+static inline bool hs_index_add(struct hs_memory *memory, struct hs_index *index, uint64_t address,
+				bool *is_new)
+{
+	uint64_t key = address >> (index->word_shift + HS_SECTION_BITS_LOG), mask, *word;
+	uint32_t bit = (uint32_t)(address >> index->word_shift) & ((1u << HS_SECTION_BITS_LOG) - 1);
+
+	if ((key != index->last_key || index->last == NULL) && !hs_index_enter(memory, index, key))
+		return false;
+	word = &index->last->bits[bit / 64];
+	mask = (uint64_t)1 << bit % 64;
+	*is_new = (*word & mask) == 0;
+	*word |= mask;
+	return true;
+}
 
 /* Without popcnt in the instruction set this beats the compiler's own. */
 static inline uint32_t hs_bits(uint64_t word)

@@ -96,18 +96,7 @@ enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph)
 			reach(&marking, graph->roots[i].object);
 	follow(&marking, 0);
 	reach_saved(&marking);
-	for (i = 0; i < graph->n; i++) {
-		struct heapshot_graph_class *class = &graph->class_list[graph->classes[i]];
-		uint64_t size;
-
-		if (!(graph->flags[i] & HEAPSHOT_GRAPH_LIVE))
-			continue;
-		size = hs_size(graph, (uint32_t)i);
-		class->live_objects++;
-		class->live_bytes += size;
-		graph->counts.live_bytes += size;
-	}
 	graph->counts.live_objects = marking.n;
 	hs_memory_release(graph->memory, marking.queue, graph->n * sizeof(*marking.queue));
-	return HEAPSHOT_READ_OK;
+	return hs_graph_sum(graph);
 }

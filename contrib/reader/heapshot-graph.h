@@ -25,7 +25,10 @@
  *           way out and 4 for the way in, 20 a root, 36 an ephemeron; while it is
  *           built, 4 bytes an object more.  See heapshot_graph_counts().
  * Threads:  a graph may be read from several threads while no function that is
- *           said to make something runs on it or on its reader.
+ *           said to make something runs on it or on its reader.  Where there are
+ *           two processors, making a large one takes a second thread, which has
+ *           ended when the function returns, takes no signals and calls nothing
+ *           of the caller's.  The graph is the same with one thread.
  */
 #ifndef HEAPSHOT_GRAPH_H
 #define HEAPSHOT_GRAPH_H
@@ -42,9 +45,9 @@ extern "C" {
 struct heapshot_graph;
 
 /*
- * Makes the graph of SNAPSHOT, in three passes over its frames.  Free it before
- * the reader; a reader may have several.  Ends the pass and the roots of the
- * reader that are under way.
+ * Makes the graph of SNAPSHOT, in one pass over its frames where they are as
+ * recorders write them, else in three more.  Free it before the reader; a reader
+ * may have several.  Ends the pass and the roots of the reader that are under way.
  *
  * Returns OK; INCOMPLETE when the snapshot has no end or its totals differ, and
  * DAMAGED when a frame or record was lost: the graph is made of what is there.
