@@ -97,11 +97,14 @@ static int add(struct leaks *leaks, uint32_t delegate, uint32_t list, uint64_t *
 {
 	char numbers[3][TEXT_NUMBER_BYTES], place[512], share[TEXT_SHARE_BYTES], of[512] = "";
 	struct leak leak = {.kind = LEAK_EVENT, .holder = delegate, .target = delegate};
-	uint64_t n_common;
+	uint64_t n_common, list_bytes = heapshot_graph_retained(leaks->graph, list);
 	uint32_t common;
 
 	heapshot_graph_targets(leaks->graph, list, &leak.count);
+	/* A word on a stack may hold the list as well: then the delegate has hardly anything. */
 	leak.bytes = heapshot_graph_retained(leaks->graph, delegate);
+	if (list_bytes > leak.bytes)
+		leak.bytes = list_bytes;
 	leak.score = (double)leak.bytes;
 	common = most_common_target(leaks, list, &n_common, offset_of_class, n_by_class);
 	/* Static methods have no target. */
@@ -115,10 +118,13 @@ static int add(struct leaks *leaks, uint32_t delegate, uint32_t list, uint64_t *
 		snprintf(of, sizeof(of), ", %s of them of %s,", text_number(numbers[2], n_common),
 			 leak_type(&leak));
 	leaks_put_place(leaks, delegate, place, sizeof(place));
-	return leaks_add(
-		leaks, &leak, "%s handlers%s stay subscribed to %s, which retains %s bytes (%s)",
-		text_number(numbers[0], leak.count), of, place, text_number(numbers[1], leak.bytes),
-		text_share(share, leak.bytes, leaks->live_bytes));
+	return leaks_add(leaks, &leak, "%s handlers%s stay subscribed to %s, %s %s bytes (%s)",
+			 text_number(numbers[0], leak.count), of, place,
+			 leak.bytes == list_bytes
+				 ? "whose list, which something else holds too, retains"
+				 : "which retains",
+			 text_number(numbers[1], leak.bytes),
+			 text_share(share, leak.bytes, leaks->live_bytes));
 }
 
 int leaks_find_events(struct leaks *leaks)

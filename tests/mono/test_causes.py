@@ -47,6 +47,13 @@ def structure(directory):
     assert 1990 <= row["count"] <= 2000 and row["path"]["text"].startswith("static C.Causes.chain -> "), row
 
 
+@test("an event whose list something else holds too has the bytes of its list")
+def event(directory):
+    row = leak("event", "C.Listener")
+    assert row["count"] == 200 and row["bytes"] > 200 * 1000, row
+    assert "static C.Causes.Changed, whose list, which something else holds too, retains " in row["text"], row
+
+
 @test("sparse arrays, empty arrays, equal strings are waste, and the path is the program's")
 def waste(directory):
     row = leak("sparse", "System.Object[]")
