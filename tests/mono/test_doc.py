@@ -22,8 +22,8 @@ def check_document(name, directory):
             skip(tool + " is missing")
     if is_without(text):
         skip("built without libsqlite3")
-    if "app.exe" in text:
-        shutil.copy(compiled("App"), os.path.join(directory, "app.exe"))
+    if "app." in text and not any(block.language in SOURCES for block in blocks(name)):
+        Files(directory)
     for block, output, failed in run_document(name, directory):
         place = "%s, line %d" % (name, block.line)
         if "$?" not in block.text:
