@@ -118,12 +118,12 @@ static int finish(struct diff *diff, int status)
 	if (status == CLI_OK)
 		check = diff_say_checks(diff);
 	for (side = DIFF_SIDES - 1; side >= 0; side--)
-		statuses[side] = recording_close(&diff->recordings[side], CLI_OK);
+		statuses[side] = recording_end(&diff->recordings[side], CLI_OK);
 	if (status == CLI_OK)
 		status = statuses[DIFF_AFTER] == CLI_DAMAGED || statuses[DIFF_BEFORE] == CLI_OK
 				 ? statuses[DIFF_AFTER]
 				 : statuses[DIFF_BEFORE];
-	return status != CLI_OK ? status : check;
+	return cli_finish(status != CLI_OK ? status : check);
 }
 
 /* Opens both, compares, closes. */

@@ -344,7 +344,7 @@ int recording_check(struct recording *recording, enum heapshot_read_result resul
 	}
 }
 
-int recording_close(struct recording *recording, int status)
+int recording_end(struct recording *recording, int status)
 {
 	progress_stop();
 	fflush(stdout);
@@ -355,7 +355,12 @@ int recording_close(struct recording *recording, int status)
 	if (!recording->is_shared)
 		heapshot_reader_free(recording->reader);
 	free(recording->copy);
-	return cli_finish(status);
+	return status;
+}
+
+int recording_close(struct recording *recording, int status)
+{
+	return cli_finish(recording_end(recording, status));
 }
 
 void recording_print_title(const struct recording *recording)

@@ -45,7 +45,13 @@ int recording_open_beside(struct recording *recording, const struct recording *f
 /* Takes the result of a reader's call: CLI_OK to go on, else a status, said. */
 int recording_check(struct recording *recording, enum heapshot_read_result result);
 
-/* Sends the output, says what was lost, frees; returns the command's status. */
+/*
+ * Says what was lost, frees; returns the command's status.  Where there are several
+ * recordings, whose output is then sent once, by cli_finish.
+ */
+int recording_end(struct recording *recording, int status);
+
+/* The same for one, with the output sent. */
 int recording_close(struct recording *recording, int status);
 
 /* "app.hs, snapshot 2 "after login" (gc), 2026-01-01 12:00:00, +1.234 s" */

@@ -386,11 +386,11 @@ def colour_on_terminals_only():
 @test
 def output_that_cannot_be_written():
     good = recording("good")
-    for command in ("list", "top", "roots", "events", "dump", "verify", "help"):
+    for command in ("list", "top", "roots", "events", "dump", "verify", "diff", "help"):
         with open("/dev/full", "w") as full:
-            arguments = [command] if command == "help" else [command, good]
+            arguments = [command] + [good] * {"help": 0, "diff": 2}.get(command, 1)
             err = run(*arguments, stdout=full, status=IO).err
-            assert "cannot write the output: No space left on device" in err, err
+            assert err == "heapshot: cannot write the output: No space left on device\n", err
     closed = subprocess.run("'%s' top '%s' >&-" % (cli.HEAPSHOT, good), shell=True,
                             stderr=subprocess.PIPE)
     assert closed.returncode == IO and b"cannot write" in closed.stderr
