@@ -28,6 +28,23 @@ BARS = {
     "memory": ("peak memory with snapshots, less without the module", "MB", 6.0, 3.0, False),
     "mallocs": ("calls of malloc in the stopped world", "", 0, 0, False),
     "module": ("module, stripped", "KB", 200, 120, False),
+    # heapshot-bench read
+    "list": ("`heapshot list`, whole command", "ms", 50, 10, False),
+    "top command": ("`heapshot top`, whole command", "ms", None, None, False),
+    "top memory": ("peak memory of `heapshot top`", "MB", 16, 8, False),
+    "mprof/top": ("mprof-report / `heapshot top`, the same heap", "x", 4, 8, True),
+    "gcdump/top": ("dotnet-gcdump report / `heapshot top`, the same heap", "x", 8, 20, True),
+    "totals": ("totals by type, streaming, one thread", "M objects/s", 80, 150, True),
+    "decode": ("full decode, one thread", "M objects/s", 35, 60, True),
+    "graph": ("graph ready", "M objects/s", 8, 15, True),
+    "dominators": ("dominators, retained sizes, tree", "M objects/s", 5, 10, True),
+    "sums": ("sums of retained sizes by class", "M objects/s", None, None, True),
+    "graph memory": ("graph, bytes an object beside 9 a reference", "B", 60, 40, False),
+    "retained": ("`heapshot retained`, whole command", "s", None, None, False),
+    "retained memory": ("peak memory of `heapshot retained`", "MB", None, None, False),
+    "devtools/retained": ("DevTools' loader / `heapshot retained`, the same heap", "x", 15, 40, True),
+    "devtools memory": ("peak memory of DevTools' loader / of `heapshot retained`", "x", 3, None, True),
+    "huge memory": ("`heapshot retained`, peak memory", "GB", 16, 8, False),
 }
 
 
