@@ -19,6 +19,7 @@
 #define TWO_FILES     "FILE[@N] FILE[@N]"
 #define FILE_AND_TYPE "FILE[@N] TYPE|ADDRESS"
 #define AN_OBJECT     "FILE[@N] ADDRESS"
+#define FILES         "FILE[@N]..."
 
 /* Statuses that a command may end with: no usage, and the memory is enough. */
 static bool is_expected(int status)
@@ -64,7 +65,8 @@ static void write_frame(int fd, struct fuzz_input *input, uint64_t seq)
 
 static void run(const struct cli_command *command, const char *path, unsigned flags)
 {
-	const bool is_json = (flags & RECORDS_JSON) && (command->options & CLI_JSON);
+	const bool is_report = strcmp(command->operands, FILES) == 0; /* its data only */
+	const bool is_json = is_report || ((flags & RECORDS_JSON) && (command->options & CLI_JSON));
 	FILE *usual_out = stdout, *usual_error = stderr;
 	char first[64], *words[8] = {NULL}, *out = NULL, *messages = NULL;
 	size_t out_bytes = 0, message_bytes = 0;
@@ -100,9 +102,11 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 	stderr = usual_error;
 }
 
-/* Whether COMMAND reads recordings only: those that write files are left out. */
+/* Whether COMMAND reads recordings only: those that always write files are left out. */
 static bool is_for_files(const struct cli_command *command)
 {
+	if (strcmp(command->operands, FILES) == 0)
+		return true;
 	return (command->options & CLI_NEW_FILE) == 0 &&
 	       (strcmp(command->operands, "FILE") == 0 ||
 		strcmp(command->operands, "FILE[@N]") == 0 ||

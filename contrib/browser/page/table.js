@@ -44,7 +44,7 @@ export class Table {
     return h(
       "colgroup",
       {},
-      this.columns.map((column) => h("col", { class: column.isText ? "text-" + column.key : "number" }))
+      this.columns.map((column) => h("col", { class: column.isText ? `text-${column.key} ${column.key}` : "number" }))
     );
   }
 
@@ -60,7 +60,7 @@ export class Table {
             "th",
             {
               scope: "col",
-              class: column.isText ? "" : "n",
+              class: column.isText ? column.key : "n",
               "aria-sort": isSorted ? (this.isDescending ? "descending" : "ascending") : null,
               "data-key": column.key,
             },
@@ -132,8 +132,8 @@ export class Table {
           const bar = column.bar ? column.bar(row) : 0;
           return h(
             "td",
-            { class: (column.isText ? "t" : "n") + (column.className ? " " + column.className(row) : ""), title: column.exact ? column.exact(row) : column.isText ? text : null },
-            bar > 0 ? h("span", { class: "bar", style: { width: Math.min(100, 100 * bar).toFixed(1) + "%" } }) : null,
+            { class: (column.isText ? "t " + column.key : "n") + (column.className ? " " + column.className(row) : ""), title: column.exact ? column.exact(row) : column.isText ? text : null },
+            bar > 0 ? h("span", { class: "bar", style: { width: (85 * Math.min(1, bar)).toFixed(1) + "%" } }) : null,
             h("span", { class: "over" }, text)
           );
         }

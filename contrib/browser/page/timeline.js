@@ -42,7 +42,7 @@ export class Chart {
     const width = Math.max(200, this.place.clientWidth);
     const heapHeight = this.isSmall ? 120 : 220;
     const pauseHeight = this.isSmall ? 40 : 110;
-    const box = { left: 62, right: width - 12, heapTop: 26, heapEnd: 26 + heapHeight, pauseTop: 46 + heapHeight, pauseEnd: 46 + heapHeight + pauseHeight };
+    const box = { left: 62, right: width - 12, heapTop: 26, heapEnd: 26 + heapHeight, pauseTop: 56 + heapHeight, pauseEnd: 56 + heapHeight + pauseHeight };
     this.box = box;
     this.x = (ns) => box.left + ((box.right - box.left) * ns) / this.end;
     const height = box.pauseEnd + 24;
@@ -227,7 +227,7 @@ export class Timeline {
       { class: "dim" },
       `${count(summary.collections)} collections (${count(summary.minor)} nursery, ${count(summary.major)} major) in ${duration(summary.duration_ns)}: ` +
         `paused ${duration(summary.pause_ns)} (${share(summary.pause_ns, summary.duration_ns)}), longest ${duration(summary.max_pause_ns)}`,
-      h("span", { class: "key" }, h("span", { class: "swatch pause-key" }), "nursery", h("span", { class: "swatch major-key" }), "major")
+      h("span", { class: "key" }, h("span", { class: "swatch pause-key" }), "nursery", h("span", { class: "swatch major-key" }), "major", h("span", { class: "swatch mark-key" }), "objects of a snapshot")
     );
   }
 
