@@ -3,10 +3,12 @@
  * A snapshot as an SQLite database: one transaction, indexes at its end, and no
  * journal, since the file bears its name only when it is whole.
  */
-#include <inttypes.h>
-#include <stdarg.h>
+#include <sqlite3.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "contrib/export/names.h"
+#include "contrib/export/rows.h"
 #include "contrib/export/sqlite.h"
 
 /* Version of the tables, as PRAGMA user_version. */
@@ -15,146 +17,147 @@
 	"PRAGMA locking_mode = EXCLUSIVE; PRAGMA cache_size = -65536;"                             \
 	"PRAGMA application_id = 1213420372; PRAGMA user_version = 1;"
 
-void sqlite_fail(struct sqlite_out *out)
+struct sqlite {
+	struct rows rows;
+	sqlite3 *db;
+	sqlite3_stmt *insert[ROWS_TABLES];
+	sqlite3_stmt *row; /* the one of the row under way */
+	int column;        /* of it, from 1 */
+};
+
+static void fail(struct sqlite *out)
 {
-	if (out->result == EXPORT_OK)
-		out->result =
-			export_fail(out->export, EXPORT_FAILED, "%s",
-				    out->db != NULL ? sqlite3_errmsg(out->db) : "out of memory");
+	rows_fail(&out->rows,
+		  export_fail(out->rows.export, EXPORT_FAILED, "%s",
+			      out->db != NULL ? sqlite3_errmsg(out->db) : "out of memory"));
 }
 
-void sqlite_execute(struct sqlite_out *out, const char *sql)
+static void execute(struct sqlite *out, const char *sql)
 {
-	if (out->result == EXPORT_OK && sqlite3_exec(out->db, sql, NULL, NULL, NULL) != SQLITE_OK)
-		sqlite_fail(out);
+	if (out->rows.result == EXPORT_OK &&
+	    sqlite3_exec(out->db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		fail(out);
 }
 
-sqlite3_stmt *sqlite_prepare(struct sqlite_out *out, const char *sql)
+static void begin(struct rows *rows)
 {
-	sqlite3_stmt *statement = NULL;
+	struct sqlite *out = rows->sink_data;
 
-	if (out->result == EXPORT_OK &&
-	    sqlite3_prepare_v2(out->db, sql, -1, &statement, NULL) != SQLITE_OK)
-		sqlite_fail(out);
-	return statement;
+	out->row = out->insert[rows->table];
+	out->column = 0;
 }
 
-void sqlite_step(struct sqlite_out *out, sqlite3_stmt *statement)
+static void put_number(struct rows *rows, uint64_t number)
 {
-	if (out->result == EXPORT_OK && sqlite3_step(statement) != SQLITE_DONE)
-		sqlite_fail(out);
-	sqlite3_reset(statement);
+	struct sqlite *out = rows->sink_data;
+
+	sqlite3_bind_int64(out->row, ++out->column, (sqlite3_int64)number);
 }
 
-void sqlite_bind_number(struct sqlite_out *out, sqlite3_stmt *statement, int column,
-			uint64_t number)
+static void put_signed(struct rows *rows, int64_t number)
 {
-	if (number > INT64_MAX && out->result == EXPORT_OK)
-		out->result =
-			export_fail(out->export, EXPORT_REFUSED,
-				    "%" PRIu64 " passes 2^63 - 1, SQLite's largest number", number);
-	sqlite3_bind_int64(statement, column, (sqlite3_int64)number);
+	struct sqlite *out = rows->sink_data;
+
+	sqlite3_bind_int64(out->row, ++out->column, number);
 }
 
-static void bind_text(struct sqlite_out *out, sqlite3_stmt *statement, int column, const char *text)
+static void put_real(struct rows *rows, double number)
 {
-	size_t bytes = text != NULL ? export_clean_bytes(text) : 0;
-	char *copy = text != NULL ? sqlite3_malloc64(bytes + 1) : NULL;
-	int result;
+	struct sqlite *out = rows->sink_data;
 
-	if (text == NULL) {
-		sqlite3_bind_null(statement, column);
-		return;
-	}
-	if (copy != NULL)
+	sqlite3_bind_double(out->row, ++out->column, number);
+}
+
+static void put_null(struct rows *rows)
+{
+	struct sqlite *out = rows->sink_data;
+
+	sqlite3_bind_null(out->row, ++out->column);
+}
+
+static void put_text(struct rows *rows, const char *text)
+{
+	struct sqlite *out = rows->sink_data;
+	const size_t bytes = export_clean_bytes(text);
+	char *copy = sqlite3_malloc64(bytes + 1);
+	int result = SQLITE_NOMEM;
+
+	out->column++;
+	if (copy != NULL) {
 		export_clean(copy, text);
-	result = copy != NULL ? sqlite3_bind_text64(statement, column, copy, bytes, sqlite3_free,
-						    SQLITE_UTF8)
-			      : SQLITE_NOMEM;
+		result = sqlite3_bind_text64(out->row, out->column, copy, bytes, sqlite3_free,
+					     SQLITE_UTF8);
+	}
 	if (result != SQLITE_OK)
-		sqlite_fail(out);
+		fail(out);
 }
 
-void sqlite_put(struct sqlite_out *out, sqlite3_stmt *statement, const char *letters, ...)
+static void end(struct rows *rows)
 {
-	va_list values;
-	int column;
+	struct sqlite *out = rows->sink_data;
 
-	if (out->result != EXPORT_OK)
-		return;
-	va_start(values, letters);
-	for (column = 1; *letters != '\0'; column++) {
-		uint64_t number = 0;
-		int64_t signed_number;
+	if (rows->result == EXPORT_OK && sqlite3_step(out->row) != SQLITE_DONE)
+		fail(out);
+	sqlite3_reset(out->row);
+}
 
-		switch (*letters++) {
-		case 'u':
-			sqlite_bind_number(out, statement, column, va_arg(values, uint64_t));
-			break;
-		case 'z':
-			number = va_arg(values, uint64_t);
-			if (number != 0)
-				sqlite_bind_number(out, statement, column, number);
-			else
-				sqlite3_bind_null(statement, column);
-			break;
-		case 'a':
-			number = va_arg(values, uint64_t);
-			if (number != 0 && number <= INT64_MAX)
-				sqlite3_bind_int64(statement, column, (sqlite3_int64)number);
-			else
-				sqlite3_bind_null(statement, column);
-			break;
-		case 'i':
-			sqlite3_bind_int64(statement, column, va_arg(values, int64_t));
-			break;
-		case 'o':
-			signed_number = va_arg(values, int64_t);
-			if (signed_number >= 0)
-				sqlite3_bind_int64(statement, column, signed_number);
-			else
-				sqlite3_bind_null(statement, column);
-			break;
-		case 'b':
-			sqlite3_bind_int(statement, column, va_arg(values, int) != 0);
-			break;
-		case 'd':
-			sqlite3_bind_double(statement, column, va_arg(values, double));
-			break;
-		case 't':
-			bind_text(out, statement, column, va_arg(values, const char *));
-			break;
-		default:
-			sqlite3_bind_null(statement, column);
-			break;
-		}
-	}
-	va_end(values);
-	sqlite_step(out, statement);
+static const struct rows_sink sink = {
+	.number_max = INT64_MAX,
+	.number_limit = "2^63 - 1, SQLite's largest number",
+	.begin = begin,
+	.number = put_number,
+	.signed_number = put_signed,
+	.real = put_real,
+	.text = put_text,
+	.null = put_null,
+	.end = end,
+};
+
+/* Makes the table, and what inserts a row into it. */
+static void make_table(struct sqlite *out, enum rows_table table)
+{
+	const struct rows_description *description = &rows_tables[table];
+	char sql[512];
+	const char *at;
+	size_t n;
+
+	snprintf(sql, sizeof(sql), "CREATE TABLE %s (%s)", description->name, description->columns);
+	execute(out, sql);
+	n = (size_t)snprintf(sql, sizeof(sql), "INSERT INTO %s VALUES (?", description->name);
+	for (at = description->columns; (at = strchr(at, ',')) != NULL; at++)
+		n += (size_t)snprintf(sql + n, sizeof(sql) - n, ", ?");
+	snprintf(sql + n, sizeof(sql) - n, ")");
+	if (out->rows.result == EXPORT_OK &&
+	    sqlite3_prepare_v2(out->db, sql, -1, &out->insert[table], NULL) != SQLITE_OK)
+		fail(out);
+	out->rows.is_wanted[table] = true;
 }
 
 enum export_result export_write_sqlite(struct export *export)
 {
-	struct sqlite_out out = {.export = export};
+	struct sqlite out = {.rows = {.export = export, .sink = &sink}};
 	struct heapshot_graph_counts counts;
+	unsigned table;
 
+	out.rows.sink_data = &out;
 	heapshot_graph_counts(export->graph, &counts);
 	/* Indexes take about as long as the rows. */
 	export->all = 2 * (counts.objects + counts.references) + counts.live_objects;
 	if (sqlite3_open_v2(export->path, &out.db, SQLITE_OPEN_READWRITE, NULL) != SQLITE_OK)
-		sqlite_fail(&out);
-	sqlite_execute(&out, SETTINGS);
-	sqlite_execute(&out, "BEGIN");
-	sqlite_execute(&out, sqlite_tables);
-	sqlite_put_recording(&out);
-	sqlite_put_graph(&out);
-	sqlite_put_events(&out);
-	sqlite_execute(&out, sqlite_indexes);
-	sqlite_execute(&out, sqlite_views);
-	sqlite_execute(&out, "COMMIT");
+		fail(&out);
+	execute(&out, SETTINGS);
+	execute(&out, "BEGIN");
+	for (table = 0; table < ROWS_TABLES; table++)
+		make_table(&out, table);
+	rows_put_all(&out.rows);
+	for (table = 0; table < ROWS_TABLES; table++)
+		sqlite3_finalize(out.insert[table]);
+	execute(&out, sqlite_indexes);
+	execute(&out, sqlite_views);
+	execute(&out, "COMMIT");
 	/* What the planner needs to know of the tables, without reading them through. */
-	sqlite_execute(&out, "PRAGMA analysis_limit = 1000; ANALYZE;");
+	execute(&out, "PRAGMA analysis_limit = 1000; ANALYZE;");
 	if (sqlite3_close(out.db) != SQLITE_OK)
-		sqlite_fail(&out);
-	return out.result;
+		fail(&out);
+	return out.rows.result;
 }

@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The tables of the sqlite format.  doc/export-sqlite.md explains them, and its
+ * Indexes and views of the sqlite format.  doc/export-sqlite.md explains them, and its
  * queries are run by a test; version 1 of "PRAGMA user_version".
  */
 #include "contrib/export/sqlite.h"
-
-const char sqlite_tables[] =
-	"CREATE TABLE recording ("
-	"  file TEXT, exporter TEXT, writer TEXT, pid INTEGER, host TEXT, command_line TEXT,"
-	"  runtime TEXT, architecture TEXT, system TEXT, options TEXT, word_bytes INTEGER,"
-	"  started_unix_ns INTEGER);"
-	"CREATE TABLE snapshots ("
-	"  id INTEGER PRIMARY KEY, label TEXT, cause TEXT, time_ns INTEGER, complete INTEGER,"
-	"  exported INTEGER, objects INTEGER, refs INTEGER, bytes INTEGER, slot_bytes INTEGER,"
-	"  roots INTEGER, ephemerons INTEGER, heap_bytes INTEGER, pause_ns INTEGER,"
-	"  duration_ns INTEGER);"
-	"CREATE TABLE types ("
-	"  id INTEGER PRIMARY KEY, name TEXT, assembly TEXT, name_space TEXT, kind TEXT,"
-	"  parent INTEGER, element INTEGER, instance_bytes INTEGER);"
-	"CREATE TABLE domains (id INTEGER PRIMARY KEY, name TEXT, unloaded INTEGER);"
-	"CREATE TABLE type_totals ("
-	"  snapshot INTEGER, type TEXT, assembly TEXT, objects INTEGER, bytes INTEGER,"
-	"  live_objects INTEGER, live_bytes INTEGER, retained INTEGER);"
-	"CREATE TABLE objects ("
-	"  id INTEGER PRIMARY KEY, snapshot INTEGER, address INTEGER, type INTEGER,"
-	"  domain INTEGER, bytes INTEGER, slot_bytes INTEGER, live INTEGER);"
-	"CREATE TABLE fields (id INTEGER PRIMARY KEY, name TEXT);"
-	"CREATE TABLE refs (source INTEGER, target INTEGER, field INTEGER, item INTEGER);"
-	"CREATE TABLE ephemerons (holder INTEGER, source INTEGER, target INTEGER);"
-	"CREATE TABLE root_sources ("
-	"  id INTEGER PRIMARY KEY, snapshot INTEGER, kind TEXT, name TEXT, handle_type TEXT,"
-	"   type INTEGER, domain INTEGER, thread INTEGER, retained INTEGER);"
-	"CREATE TABLE roots ("
-	"  id INTEGER PRIMARY KEY, object INTEGER, source INTEGER, holds INTEGER,"
-	"  address INTEGER);"
-	"CREATE TABLE dominators ("
-	"  object INTEGER PRIMARY KEY, dominator INTEGER, source INTEGER, retained INTEGER);"
-	"CREATE TABLE events ("
-	"  id INTEGER PRIMARY KEY, time_ns INTEGER, kind TEXT, phase TEXT, pause INTEGER,"
-	"  generation INTEGER, serial INTEGER, address INTEGER, bytes INTEGER, number INTEGER,"
-	"  text TEXT);"
-	"CREATE TABLE counters ("
-	"  id INTEGER PRIMARY KEY, name TEXT, section TEXT, unit TEXT, variance TEXT);"
-	"CREATE TABLE counter_samples (time_ns INTEGER, counter INTEGER, value);";
 
 const char sqlite_indexes[] = "CREATE INDEX objects_type ON objects (type);"
 			      "CREATE INDEX objects_address ON objects (address);"

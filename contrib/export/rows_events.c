@@ -3,15 +3,28 @@
  * What happened between the snapshots: collections, sizes of the heap, threads,
  * methods, handles, labels, losses; and the counters.
  */
+#include <stdlib.h>
+
 #include "contrib/export/events.h"
-#include "contrib/export/sqlite.h"
+#include "contrib/export/names.h"
+#include "contrib/export/rows.h"
 #include "schema/heapshot.pb-c.h"
 
+/* A counter as one record of the recording defines it; of several the last counts. */
+struct counter {
+	uint32_t id;
+	uint32_t number; /* among the definitions */
+	uint32_t name, section, unit, variance;
+};
+
 struct events {
-	struct sqlite_out *out;
-	sqlite3_stmt *event, *counter, *sample;
+	struct rows *rows;
+	uint64_t n;     /* events so far */
 	uint64_t pause; /* number of the stop of the world under way or last */
 	bool is_stopped;
+	struct export_names names;
+	struct counter *counters;
+	uint32_t n_counters, counters_room;
 };
 
 /* Columns of a row behind its id and time. */
@@ -24,9 +37,9 @@ struct row {
 
 static void put(struct events *events, const struct heapshot_record *record, const struct row *row)
 {
-	sqlite_put(events->out, events->event, "nittzooazzt", (int64_t)record->time_ns, row->kind,
-		   row->phase, row->pause, row->generation, row->serial, row->address, row->bytes,
-		   row->number, row->text);
+	rows_put(events->rows, ROWS_EVENTS, "uuttzooazzt", ++events->n, record->time_ns, row->kind,
+		 row->phase, row->pause, row->generation, row->serial, row->address, row->bytes,
+		 row->number, row->text);
 }
 
 static const char *phase_name(int phase)
@@ -94,45 +107,109 @@ static void take_thread(struct events *events, const struct heapshot_record *rec
 static void take_sample(struct events *events, const struct heapshot_record *record,
 			const Heapshot__CounterSample *sample)
 {
+	struct rows *rows = events->rows;
 	size_t i;
 
 	for (i = 0; i < sample->n_value; i++) {
 		const Heapshot__CounterValue *value = sample->value[i];
-		const int64_t time_ns = (int64_t)record->time_ns, counter = value->counter;
+		const uint64_t time_ns = record->time_ns, counter = value->counter;
 
 		switch (value->value_case) {
 		case HEAPSHOT__COUNTER_VALUE__VALUE_SIGNED_VALUE:
-			sqlite_put(events->out, events->sample, "iii", time_ns, counter,
-				   value->signed_value);
+			rows_put(rows, ROWS_COUNTER_SAMPLES, "uui", time_ns, counter,
+				 value->signed_value);
 			break;
 		case HEAPSHOT__COUNTER_VALUE__VALUE_UNSIGNED_VALUE:
 			/* Real numbers hold what whole ones do not. */
-			if (value->unsigned_value > INT64_MAX)
-				sqlite_put(events->out, events->sample, "iid", time_ns, counter,
-					   (double)value->unsigned_value);
+			if (value->unsigned_value > rows->sink->number_max)
+				rows_put(rows, ROWS_COUNTER_SAMPLES, "uud", time_ns, counter,
+					 (double)value->unsigned_value);
 			else
-				sqlite_put(events->out, events->sample, "iiu", time_ns, counter,
-					   value->unsigned_value);
+				rows_put(rows, ROWS_COUNTER_SAMPLES, "uuu", time_ns, counter,
+					 value->unsigned_value);
 			break;
 		case HEAPSHOT__COUNTER_VALUE__VALUE_DOUBLE_VALUE:
-			sqlite_put(events->out, events->sample, "iid", time_ns, counter,
-				   value->double_value);
+			rows_put(rows, ROWS_COUNTER_SAMPLES, "uud", time_ns, counter,
+				 value->double_value);
 			break;
 		case HEAPSHOT__COUNTER_VALUE__VALUE_STRING_VALUE:
-			sqlite_put(events->out, events->sample, "iit", time_ns, counter,
-				   value->string_value);
+			rows_put(rows, ROWS_COUNTER_SAMPLES, "uut", time_ns, counter,
+				 value->string_value);
 			break;
 		default:
-			sqlite_put(events->out, events->sample, "iin", time_ns, counter);
+			rows_put(rows, ROWS_COUNTER_SAMPLES, "uun", time_ns, counter);
 			break;
 		}
 	}
 }
 
+/* Room for one more; false without memory. */
+static bool grow_counters(struct events *events)
+{
+	const uint32_t room = events->counters_room != 0 ? events->counters_room * 2 : 64;
+	struct counter *counters;
+
+	if (events->n_counters < events->counters_room)
+		return true;
+	counters = room > events->counters_room
+			   ? realloc(events->counters, room * sizeof(*counters))
+			   : NULL;
+	if (counters == NULL)
+		return false;
+	events->counters = counters;
+	events->counters_room = room;
+	return true;
+}
+
 static void take_counter(struct events *events, const Heapshot__Counter *counter)
 {
-	sqlite_put(events->out, events->counter, "utttt", (uint64_t)counter->id, counter->name,
-		   counter->section, counter->unit, counter->variance);
+	if (!rows_want(events->rows, ROWS_COUNTERS))
+		return;
+	if (!grow_counters(events)) {
+		rows_fail(events->rows, export_fail_memory(events->rows->export));
+		return;
+	}
+	events->counters[events->n_counters] = (struct counter){
+		.id = counter->id,
+		.number = events->n_counters,
+		.name = export_name(&events->names, counter->name),
+		.section = export_name(&events->names, counter->section),
+		.unit = export_name(&events->names, counter->unit),
+		.variance = export_name(&events->names, counter->variance),
+	};
+	events->n_counters++;
+}
+
+static int compare_counters(const void *a, const void *b)
+{
+	const struct counter *left = a, *right = b;
+
+	if (left->id != right->id)
+		return left->id < right->id ? -1 : 1;
+	return left->number < right->number ? -1 : 1;
+}
+
+static const char *text_of(const struct events *events, uint32_t name)
+{
+	return name != EXPORT_NO_NAME ? events->names.texts[name] : NULL;
+}
+
+static void put_counters(struct events *events)
+{
+	uint32_t i;
+
+	if (events->n_counters > 0)
+		qsort(events->counters, events->n_counters, sizeof(*events->counters),
+		      compare_counters);
+	for (i = 0; i < events->n_counters; i++) {
+		const struct counter *counter = &events->counters[i];
+
+		if (i + 1 < events->n_counters && counter[1].id == counter->id)
+			continue;
+		rows_put(events->rows, ROWS_COUNTERS, "utttt", (uint64_t)counter->id,
+			 text_of(events, counter->name), text_of(events, counter->section),
+			 text_of(events, counter->unit), text_of(events, counter->variance));
+	}
 }
 
 /* Unpacks the record as MESSAGE, does what TAKE says of it, and leaves the switch. */
@@ -213,22 +290,18 @@ static bool take(void *user_data, const struct heapshot_record *record)
 	struct events *events = user_data;
 
 	take_record(events, record);
-	return events->out->result == EXPORT_OK;
+	return events->rows->result == EXPORT_OK;
 }
 
-void sqlite_put_events(struct sqlite_out *out)
+void rows_put_events(struct rows *rows)
 {
-	struct events events = {
-		.out = out,
-		.event = sqlite_prepare(
-			out, "INSERT INTO events VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"),
-		.counter = sqlite_prepare(out,
-					  "INSERT OR REPLACE INTO counters VALUES (?, ?, ?, ?, ?)"),
-		.sample = sqlite_prepare(out, "INSERT INTO counter_samples VALUES (?, ?, ?)"),
-	};
+	struct events events = {.rows = rows};
 
-	export_each_event(out->export->reader, take, &events);
-	sqlite3_finalize(events.event);
-	sqlite3_finalize(events.counter);
-	sqlite3_finalize(events.sample);
+	if (!rows_want(rows, ROWS_EVENTS) && !rows_want(rows, ROWS_COUNTERS) &&
+	    !rows_want(rows, ROWS_COUNTER_SAMPLES))
+		return;
+	export_each_event(rows->export->reader, take, &events);
+	put_counters(&events);
+	free(events.counters);
+	export_names_free(&events.names);
 }
