@@ -69,6 +69,7 @@ enum cli_status {
 #define CLI_PAGE_SIZE CLI_BIT(40)
 #define CLI_INTERVAL  CLI_BIT(41)
 #define CLI_COUNT     CLI_BIT(42)
+#define CLI_TABLE     CLI_BIT(43)
 
 /* What the value of an option is, and where it goes in struct cli_arguments. */
 enum cli_value {
@@ -118,7 +119,7 @@ struct cli_arguments {
 	bool has_min_size, has_max_size, has_refers_to, has_referred_by, is_live, is_unreachable;
 	uint64_t min_size, max_size, refers_to, referred_by;
 	struct cli_texts fail_if;
-	const char *type, *part, *exclude;
+	const char *type, *part, *exclude, *table;
 	int n_operands;
 	char **operands;
 };

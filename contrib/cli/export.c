@@ -3,13 +3,12 @@
  * heapshot export: a snapshot in a format that other tools open.
  */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <sys/stat.h>
+#include <string.h>
 
+#include "contrib/cli/export_target.h"
 #include "contrib/cli/graph.h"
-#include "contrib/cli/newfile.h"
 #include "contrib/cli/text.h"
-#include "contrib/export/export.h"
+#include "contrib/export/rows.h"
 #include "profiler/options_parse.h"
 
 /* The format asked for; NULL, said already. */
@@ -45,65 +44,76 @@ static const struct export_format *choose_format(const struct cli_command *comma
 	return format;
 }
 
-static bool take(void *user_data, const void *data, size_t size)
+/* Whether --table and --output go with FORMAT; CLI_OK, or CLI_USAGE, said. */
+static int check_output(const struct cli_command *command, const struct cli_arguments *arguments,
+			const struct export_format *format)
 {
-	return newfile_write(user_data, data, size) == CLI_OK;
+	const bool is_standard_output =
+		arguments->output != NULL && strcmp(arguments->output, "-") == 0;
+
+	if (arguments->table != NULL && !format->is_tables)
+		return cli_usage(command, "format '%s' has no use for --table", format->name);
+	if (is_standard_output && format->wants_file)
+		return cli_usage(command, "format '%s' cannot be written to standard output",
+				 format->name);
+	if (is_standard_output && format->is_tables && arguments->table == NULL)
+		return cli_usage(command,
+				 "format '%s' writes several tables: give a folder, or --table",
+				 format->name);
+	return CLI_OK;
+}
+
+static bool wants_dominators(const struct export_format *format, const char *table)
+{
+	unsigned i;
+
+	for (i = 0; table != NULL && i < ROWS_TABLES; i++)
+		if (strcmp(rows_tables[i].name, table) == 0)
+			return rows_tables[i].wants_dominators;
+	return format->wants_dominators;
 }
 
 static int fill(const struct recording *recording, const struct export_format *format,
-		struct heapshot_graph *graph, struct newfile *file)
+		struct export *export, struct export_target *target)
 {
-	struct export_output *output = malloc(sizeof(*output));
-	struct export export = {
-		.reader = recording->reader,
-		.snapshot = recording->snapshot,
-		.graph = graph,
-		.source = recording->path,
-		.output = output,
-		.path = file->temporary,
-		.progress = progress_writing(),
-	};
-	enum export_result result = EXPORT_FAILED;
+	enum export_result result;
 
-	if (output != NULL) {
-		output->take = take;
-		output->user_data = file;
-		output->has_failed = false;
-		output->taken = 0;
-		output->n = 0;
-		result = format->write(&export);
-		if (result == EXPORT_OK && !export_flush(output))
-			result = EXPORT_OUTPUT;
-	} else {
-		export_fail_memory(&export);
-	}
-	free(output);
+	export->progress = progress_writing();
+	result = format->write(export);
+	if (result == EXPORT_OK && !export_target_flush(target))
+		result = EXPORT_OUTPUT;
 	progress_stop();
 	if (result == EXPORT_FAILED)
-		cli_message("cannot write %s: %s", file->path, export.error);
+		cli_message("cannot write %s: %s",
+			    target->is_folder ? target->folder.path : target->file.path,
+			    export->error);
 	if (result == EXPORT_REFUSED)
 		cli_message("%s: format %s has no room for snapshot %" PRIu64 ": %s",
-			    recording->path, format->name, recording->snapshot->id, export.error);
+			    recording->path, format->name, recording->snapshot->id, export->error);
 	return result == EXPORT_OK ? CLI_OK : CLI_IO;
 }
 
 static void report(const struct recording *recording, const struct cli_arguments *arguments,
-		   const struct heapshot_graph *graph, const struct newfile *file, uint64_t bytes)
+		   const struct export *export, const struct export_target *target, uint64_t bytes)
 {
 	struct heapshot_graph_counts counts;
 	char numbers[3][TEXT_NUMBER_BYTES];
 	struct json json = {0};
 
-	heapshot_graph_counts(graph, &counts);
+	heapshot_graph_counts(export->graph, &counts);
 	if (!arguments->is_json) {
-		text_put_masked(stdout, file->path);
+		text_put_masked(stdout, arguments->output);
+		if (target->is_folder)
+			printf("/*/%s", target->partition);
 		printf(": snapshot %" PRIu64 ", %s objects, %s references, %s bytes written\n",
 		       recording->snapshot->id, text_number(numbers[0], counts.objects),
 		       text_number(numbers[1], counts.references), text_number(numbers[2], bytes));
 		return;
 	}
 	json_begin(&json, '{');
-	json_put_text(&json, "output", file->path);
+	json_put_text(&json, "output", arguments->output);
+	if (target->is_folder)
+		json_put_text(&json, "partition", target->partition);
 	json_put_text(&json, "format", arguments->format);
 	json_put_unsigned(&json, "snapshot", recording->snapshot->id);
 	json_put_unsigned(&json, "objects", counts.objects);
@@ -117,27 +127,28 @@ static void report(const struct recording *recording, const struct cli_arguments
 static int export_to(struct recording *recording, const struct cli_command *command,
 		     const struct cli_arguments *arguments, const struct export_format *format)
 {
-	struct heapshot_graph *graph = NULL;
-	struct newfile file;
-	struct stat st;
+	struct export export = {
+		.reader = recording->reader,
+		.snapshot = recording->snapshot,
+		.source = recording->path,
+	};
+	struct export_target target;
+	uint64_t bytes = 0;
 	/* First: a file that may not be written is known before the graph is made. */
-	int status = newfile_open(&file, command, arguments);
+	int status = export_target_open(&target, &export, format, command, arguments);
 
-	if (status != CLI_OK)
-		return status;
-	status = graph_open(recording, arguments, &graph);
-	if (status == CLI_OK && format->wants_dominators)
-		status = recording_check(recording, heapshot_graph_dominate(graph));
 	if (status == CLI_OK)
-		status = fill(recording, format, graph, &file);
-	if (status == CLI_OK && file.is_standard_output)
-		st.st_size = 0;
-	else if (fstat(file.fd, &st) != 0)
-		st.st_size = 0;
-	status = newfile_close(&file, status);
-	if (status == CLI_OK && !file.is_standard_output)
-		report(recording, arguments, graph, &file, (uint64_t)st.st_size);
-	heapshot_graph_free(graph);
+		status = graph_open(recording, arguments, &export.graph);
+	if (status == CLI_OK && wants_dominators(format, arguments->table))
+		status = recording_check(recording, heapshot_graph_dominate(export.graph));
+	if (status == CLI_OK)
+		status = fill(recording, format, &export, &target);
+	if (status == CLI_OK)
+		bytes = export_target_bytes(&target);
+	status = export_target_close(&target, status);
+	if (status == CLI_OK && !target.file.is_standard_output)
+		report(recording, arguments, &export, &target, bytes);
+	heapshot_graph_free(export.graph);
 	return status;
 }
 
@@ -153,11 +164,9 @@ int cli_export(const struct cli_command *command, int argc, char **argv)
 	format = choose_format(command, &arguments);
 	if (format == NULL)
 		return CLI_USAGE;
-	if (format->wants_file && arguments.output != NULL && *arguments.output == '-' &&
-	    arguments.output[1] == '\0')
-		return cli_usage(command, "format '%s' cannot be written to standard output",
-				 format->name);
-	status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
+	status = check_output(command, &arguments, format);
+	if (status == CLI_OK)
+		status = recording_open(&recording, command, &arguments, RECORDING_GRAPH);
 	if (status != CLI_OK)
 		return status;
 	status = export_to(&recording, command, &arguments, format);

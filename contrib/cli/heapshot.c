@@ -67,7 +67,8 @@ const struct cli_command cli_commands[] = {
 	 CLI_JSON | CLI_MEMORY | CLI_NEW_FILE | CLI_OVERWRITE | CLI_ALL_NAMES, "FILE",
 	 "write the recording with other names, to be shown to others"},
 	{"export", cli_export,
-	 CLI_JSON | CLI_SNAPSHOT | CLI_MEMORY | CLI_FORMAT | CLI_NEW_FILE | CLI_OVERWRITE,
+	 CLI_JSON | CLI_SNAPSHOT | CLI_MEMORY | CLI_FORMAT | CLI_TABLE | CLI_NEW_FILE |
+		 CLI_OVERWRITE,
 	 "FILE[@N]", "write a snapshot in a format that other tools open"},
 	{"doctor", cli_doctor, CLI_JSON | CLI_MONO, "",
 	 "check whether mono finds the recording module"},

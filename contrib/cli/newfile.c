@@ -7,39 +7,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "contrib/cli/newfile.h"
-
-static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
-static const char *volatile unfinished;
-
-static void give_up(int number)
-{
-	const char *path = unfinished;
-
-	if (path != NULL)
-		unlink(path);
-	signal(number, SIG_DFL);
-	raise(number);
-}
-
-static void watch_signals(void)
-{
-	struct sigaction action = {.sa_handler = give_up};
-	struct sigaction old;
-	size_t i;
-
-	sigemptyset(&action.sa_mask);
-	for (i = 0; i < sizeof(signals) / sizeof(*signals); i++)
-		/* What nohup had ignored stays so. */
-		if (sigaction(signals[i], NULL, &old) == 0 && old.sa_handler == SIG_DFL)
-			sigaction(signals[i], &action, NULL);
-}
+#include "contrib/cli/unfinished.h"
 
 static int say(const struct newfile *file, int error)
 {
@@ -74,46 +48,61 @@ static int look(struct newfile *file)
 	return file->target != NULL ? CLI_OK : say(file, errno);
 }
 
+/* Makes the file beside its target, by a name of its own; 0 or an errno value. */
+static int make_temporary(struct newfile *file)
+{
+	static const char suffix[] = ".XXXXXX";
+	const char *slash = strrchr(file->target, '/');
+	const size_t folder = slash != NULL ? (size_t)(slash - file->target) + 1 : 0;
+	int error;
+
+	file->temporary = malloc(strlen(file->target) + 1 + sizeof(suffix));
+	if (file->temporary == NULL)
+		return ENOMEM;
+	sprintf(file->temporary, "%.*s%s%s%s", (int)folder, file->target,
+		file->is_hidden ? "." : "", file->target + folder, suffix);
+	unfinished_hold(true);
+	file->fd = mkostemp(file->temporary, O_CLOEXEC);
+	error = file->fd >= 0 ? 0 : errno;
+	if (error == 0)
+		unfinished_add(file->temporary);
+	unfinished_hold(false);
+	return error;
+}
+
+int newfile_begin(struct newfile *file)
+{
+	int status, error;
+
+	file->fd = -1;
+	status = look(file);
+	if (status != CLI_OK)
+		return status;
+	error = make_temporary(file);
+	if (error == 0)
+		return CLI_OK;
+	free(file->temporary);
+	free(file->target);
+	return say(file, error);
+}
+
 int newfile_open(struct newfile *file, const struct cli_command *command,
 		 const struct cli_arguments *arguments)
 {
-	static const char suffix[] = ".XXXXXX";
-	int status, error;
-
 	*file = (struct newfile){
 		.path = arguments->output,
-		.fd = -1,
 		.is_overwrite = arguments->is_overwrite,
 	};
 	if (file->path == NULL || *file->path == '\0')
 		return cli_usage(command, "--output=FILE is missing");
-	if (strcmp(file->path, "-") == 0) {
-		if (arguments->is_json)
-			return cli_usage(command,
-					 "--json and --output=- both want standard output");
-		if (isatty(STDOUT_FILENO))
-			return cli_usage(command, "standard output is a terminal; give a file");
-		file->is_standard_output = true;
-		file->fd = STDOUT_FILENO;
-		return CLI_OK;
-	}
-	status = look(file);
-	if (status != CLI_OK)
-		return status;
-	file->temporary = malloc(strlen(file->target) + sizeof(suffix));
-	error = ENOMEM;
-	if (file->temporary != NULL) {
-		strcpy(stpcpy(file->temporary, file->target), suffix);
-		file->fd = mkostemp(file->temporary, O_CLOEXEC);
-		error = errno;
-	}
-	if (file->fd < 0) {
-		free(file->temporary);
-		free(file->target);
-		return say(file, error);
-	}
-	unfinished = file->temporary;
-	watch_signals();
+	if (strcmp(file->path, "-") != 0)
+		return newfile_begin(file);
+	if (arguments->is_json)
+		return cli_usage(command, "--json and --output=- both want standard output");
+	if (isatty(STDOUT_FILENO))
+		return cli_usage(command, "standard output is a terminal; give a file");
+	file->is_standard_output = true;
+	file->fd = STDOUT_FILENO;
 	return CLI_OK;
 }
 
@@ -163,7 +152,7 @@ int newfile_close(struct newfile *file, int status)
 		error = give_name(file);
 	if (error != 0 || status != CLI_OK)
 		unlink(file->temporary);
-	unfinished = NULL;
+	unfinished_drop(file->temporary);
 	if (error == EEXIST)
 		status = refuse(file);
 	else if (error != 0)

@@ -14,6 +14,7 @@ struct newfile {
 	char *temporary;  /* where it is written until then */
 	int fd;
 	bool is_overwrite, is_standard_output;
+	bool is_hidden; /* while it is written, from those who read the files of the folder */
 	uint64_t bytes;
 };
 
@@ -23,6 +24,9 @@ struct newfile {
  */
 int newfile_open(struct newfile *file, const struct cli_command *command,
 		 const struct cli_arguments *arguments);
+
+/* Begins the file of path, is_overwrite and is_hidden; the rest of FILE is 0.  Returns as above. */
+int newfile_begin(struct newfile *file);
 
 /* Appends; CLI_OK, or CLI_IO, said already.  A failed file must still be closed. */
 int newfile_write(struct newfile *file, const void *data, size_t size);

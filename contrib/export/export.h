@@ -31,6 +31,9 @@ struct export
 	/* Where it goes: to a stream, or, for formats that want one, to an empty file. */
 	struct export_output *output;
 	const char *path;
+	/* For formats of several tables: the stream of one, NULL when it is not wanted. */
+	struct export_output *(*open_table)(void *user_data, const char *table);
+	void *user_data;
 	export_progress *progress; /* or NULL */
 	uint64_t done, all;
 	char error[320];
@@ -42,6 +45,7 @@ struct export_format {
 	const char *missing;                                /* why, then */
 	bool wants_file;                                    /* it cannot be written to a stream */
 	bool wants_dominators;
+	bool is_tables; /* it goes to a folder, or one table of it to a stream */
 	const char *help;
 };
 
@@ -55,6 +59,8 @@ enum export_result export_write_folded(struct export *export);
 enum export_result export_write_speedscope(struct export *export);
 enum export_result export_write_mono_heap(struct export *export);
 enum export_result export_write_pprof(struct export *export);
+enum export_result export_write_csv(struct export *export);
+enum export_result export_write_ndjson(struct export *export);
 enum export_result export_write_heapsnapshot(struct export *export);
 
 /* Sets the sentence for people and returns RESULT. */

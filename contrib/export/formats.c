@@ -17,18 +17,22 @@
 #endif
 
 const struct export_format export_formats[] = {
-	{"sqlite", SQLITE, true, true, "a database for SQL queries"},
-	{"gcdump", export_write_gcdump, NULL, false, false,
+	{"sqlite", SQLITE, true, true, false, "a database for SQL queries"},
+	{"gcdump", export_write_gcdump, NULL, false, false, false,
 	 "for PerfView, Visual Studio, dotnet-gcdump"},
-	{"heapsnapshot", export_write_heapsnapshot, NULL, false, false,
+	{"heapsnapshot", export_write_heapsnapshot, NULL, false, false, false,
 	 "for the DevTools of Chromium, VS Code, memlab"},
-	{"folded", export_write_folded, NULL, false, true,
+	{"folded", export_write_folded, NULL, false, true, false,
 	 "stacks of retained bytes, for flame graphs"},
-	{"speedscope", export_write_speedscope, NULL, false, true, "the same for speedscope"},
-	{"mono-heap", export_write_mono_heap, NULL, false, false,
+	{"speedscope", export_write_speedscope, NULL, false, true, false,
+	 "the same for speedscope"},
+	{"mono-heap", export_write_mono_heap, NULL, false, false, false,
 	 "for MonoHeapSnapshotViewer, dotnet-heapview"},
-	{"pprof", export_write_pprof, NULL, false, true, "the same for go tool pprof, Grafana"},
-	{NULL, NULL, NULL, false, false, NULL},
+	{"pprof", export_write_pprof, NULL, false, true, false,
+	 "the same for go tool pprof, Grafana"},
+	{"csv", export_write_csv, NULL, false, true, true, "tables for DuckDB, Spark, ClickHouse"},
+	{"ndjson", export_write_ndjson, NULL, false, true, true, "the same as lines of JSON"},
+	{NULL, NULL, NULL, false, false, false, NULL},
 };
 
 const struct export_format *export_find_format(const char *name)

@@ -272,6 +272,19 @@ static void hostile_names(struct synthetic_bytes *bytes, uint64_t n)
 	synthetic_close(&writer, true, "");
 }
 
+/* A host whose name would lead out of a folder. */
+static void hostile_host(struct synthetic_bytes *bytes, uint64_t n)
+{
+	struct synthetic_writer writer;
+
+	(void)n;
+	synthetic_host = "../web 1/%\"=\n'\xff";
+	synthetic_open(&writer, bytes, 0xC0FFEE, 1);
+	synthetic_host = NULL;
+	make_snapshots(&writer, 1, 20);
+	synthetic_close(&writer, true, "");
+}
+
 /* Types and counts without objects. */
 static void stats(struct synthetic_bytes *bytes, uint64_t n)
 {
@@ -373,6 +386,7 @@ static const struct {
 	{"differs", differs},
 	{"abandoned", abandoned},
 	{"hostile-names", hostile_names},
+	{"hostile-host", hostile_host},
 	{"stats", stats},
 	{"methods", methods},
 	{"code", synthetic_code},

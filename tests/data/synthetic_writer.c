@@ -58,6 +58,8 @@ static void put_image(struct synthetic_writer *writer, uint32_t id, const char *
 	PUT(METADATA, IMAGE, &image);
 }
 
+const char *synthetic_host;
+
 void synthetic_open(struct synthetic_writer *writer, struct synthetic_bytes *bytes,
 		    uint32_t stream_id, uint32_t version)
 {
@@ -87,6 +89,8 @@ void synthetic_open(struct synthetic_writer *writer, struct synthetic_bytes *byt
 	header.writer = (char *)(uintptr_t) "heapshot synthetic";
 	header.runtime = (char *)(uintptr_t) "Mono 6.8.0.105";
 	header.architecture = (char *)(uintptr_t) "x86_64";
+	if (synthetic_host != NULL)
+		header.host_name = (char *)(uintptr_t)synthetic_host;
 	PUT(METADATA, HEADER, &header);
 	put_image(writer, 1, "mscorlib");
 	put_image(writer, 2, "app");

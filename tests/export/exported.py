@@ -69,7 +69,7 @@ def add_counts(rows, key, *values):
     return {name: tuple(sums[name]) for name in sums}
 
 
-def check_refusals(form, can_stream):
+def check_refusals(form, can_stream, options=()):
     """What any format does with files that are there, folders that are not, and full disks."""
     @test("%s: a file that is there stays, without --overwrite; nothing is left of a failure" % form)
     def keeps_files(directory):
@@ -77,22 +77,22 @@ def check_refusals(form, can_stream):
         out = os.path.join(directory, "out")
         with open(out, "w") as file:
             file.write("mine")
-        result = heapshot("export", "--format", form, "-o", out, source)
+        result = heapshot("export", "--format", form, *options, "-o", out, source)
         assert result.status == IO, result.status
         assert_lines(result.err, 1, "exists", "--overwrite")
         assert open(out).read() == "mine"
-        result = heapshot("export", "--format", form, "-o", out, source, "--overwrite", "--json")
+        result = heapshot("export", "--format", form, *options, "-o", out, source, "--overwrite", "--json")
         assert result.status == OK, result.err
         report = json.loads(result.out)
         assert list(report) == ["output", "format", "snapshot", "objects", "references", "roots", "bytes"]
         assert report["bytes"] == os.path.getsize(out) and report["format"] == form, report
         assert os.stat(out).st_mode & 0o777 == 0o600
-        result = heapshot("export", "--format", form, "-o", directory + "/no/out", source)
+        result = heapshot("export", "--format", form, *options, "-o", directory + "/no/out", source)
         assert result.status == IO
         assert_lines(result.err, 1, "cannot write", "No such file")
-        result = heapshot("export", "--format", form, "-o", "-", source, stderr=subprocess.PIPE)
+        result = heapshot("export", "--format", form, *options, "-o", "-", source, stderr=subprocess.PIPE)
         assert result.status == (OK if can_stream else USAGE), result.err
-        result = heapshot("export", "--format", form, "-o", out + "2", source + "@77")
+        result = heapshot("export", "--format", form, *options, "-o", out + "2", source + "@77")
         assert result.status == NOT_FOUND
         assert_lines(result.err, 1, "no snapshot 77")
         assert os.listdir(directory) == ["out"], os.listdir(directory)
@@ -103,7 +103,7 @@ def check_refusals(form, can_stream):
             signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (20, 20))
         source = synthetic("many", "20000")
-        command = [HEAPSHOT, "export", "--format", form, "-o", directory + "/out", source]
+        command = [HEAPSHOT, "export", "--format", form, *options, "-o", directory + "/out", source]
         result = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=limit,
                                 restore_signals=False, universal_newlines=True, timeout=60)
         assert result.returncode == IO, (result.returncode, result.stderr)
@@ -112,9 +112,9 @@ def check_refusals(form, can_stream):
 
     @test("%s: what is incomplete or damaged is written as far as it is there, and said" % form)
     def incomplete(directory):
-        result = heapshot("export", "--format", form, "-o", directory + "/a", synthetic("killed") + "@3")
+        result = heapshot("export", "--format", form, *options, "-o", directory + "/a", synthetic("killed") + "@3")
         assert result.status == INCOMPLETE, result.err
         assert "incomplete" in result.err and os.path.exists(directory + "/a"), result.err
-        result = heapshot("export", "--format", form, "-o", directory + "/b", synthetic("stats"))
+        result = heapshot("export", "--format", form, *options, "-o", directory + "/b", synthetic("stats"))
         assert result.status == NOT_FOUND and not os.path.exists(directory + "/b"), result.err
         assert_lines(result.err, 1, "no graph")
