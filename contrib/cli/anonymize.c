@@ -119,10 +119,7 @@ static int take_record(struct job *job, const struct heapshot_record *record)
 	job->body.size = 0;
 	job->body.is_over = false;
 	if (!anonymize_message(&job->anonymize, body->descriptor, message, &job->body)) {
-		cli_message("%s: damaged: a record '%s' of frame %" PRIu64
-			    " cannot be decoded and is left out",
-			    recording->path, body->name, job->frame.seq);
-		recording->status = CLI_DAMAGED;
+		recording_say_bad_record(recording, &job->frame, body->name, " and is left out");
 		return CLI_OK;
 	}
 	if (job->anonymize.names.is_full) {

@@ -205,7 +205,7 @@ static enum heapshot_read_result dump_ephemerons(struct dump *dump,
 	return result;
 }
 
-static enum heapshot_read_result dump_record(struct dump *dump,
+static enum heapshot_read_result dump_record(struct dump *dump, const struct heapshot_frame *frame,
 					     const struct heapshot_record *record)
 {
 	const ProtobufCFieldDescriptor *field;
@@ -223,8 +223,10 @@ static enum heapshot_read_result dump_record(struct dump *dump,
 		break;
 	}
 	message = message_unpack(record, &field);
-	if (message == NULL && field != NULL)
-		return HEAPSHOT_READ_DAMAGED;
+	if (message == NULL && field != NULL) {
+		recording_say_bad_record(dump->recording, frame, field->name, "");
+		return HEAPSHOT_READ_OK;
+	}
 	begin_line(dump, field != NULL ? field->name : "unknown");
 	if (message != NULL) {
 		message_put_json(&dump->json, message);
@@ -257,7 +259,7 @@ static int dump_all(struct dump *dump)
 		while (result == HEAPSHOT_READ_OK && !is_full(dump) &&
 		       (result = heapshot_reader_next_record(reader, &record)) ==
 			       HEAPSHOT_READ_OK) {
-			result = dump_record(dump, &record);
+			result = dump_record(dump, &frame, &record);
 			if (result == HEAPSHOT_READ_DAMAGED)
 				recording->status = CLI_DAMAGED;
 			if (result == HEAPSHOT_READ_DAMAGED || result == HEAPSHOT_READ_END)

@@ -170,6 +170,19 @@ static void say_issues(struct recording *recording)
 	recording->n_said = n;
 }
 
+void recording_say_bad_record(struct recording *recording, const struct heapshot_frame *frame,
+			      const char *name, const char *then)
+{
+	recording->status = CLI_DAMAGED;
+	if (recording->n_bad < SAID_MAX)
+		cli_message("%s: damaged: a record '%s' of frame %" PRIu64 " at offset %" PRIu64
+			    " cannot be decoded%s",
+			    recording->path, name, frame->seq, frame->offset, then);
+	else if (recording->n_bad == SAID_MAX)
+		cli_message("%s: and more records like these", recording->path);
+	recording->n_bad++;
+}
+
 static int fail(struct recording *recording, enum heapshot_read_result result)
 {
 	progress_stop();

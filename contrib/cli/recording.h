@@ -15,6 +15,7 @@ struct recording {
 	const char *selector; /* what stood behind the @, or --snapshot */
 	const struct heapshot_snapshot *snapshot;
 	size_t n_said;   /* issues that were printed */
+	uint64_t n_bad;  /* records that could not be decoded */
 	bool has_memory; /* the command takes --memory */
 	bool is_shared;  /* the reader is another's */
 	int status;
@@ -44,6 +45,10 @@ int recording_open_beside(struct recording *recording, const struct recording *f
 
 /* Takes the result of a reader's call: CLI_OK to go on, else a status, said. */
 int recording_check(struct recording *recording, enum heapshot_read_result result);
+
+/* Says that a record NAME of FRAME cannot be decoded, and THEN; of many the first ones. */
+void recording_say_bad_record(struct recording *recording, const struct heapshot_frame *frame,
+			      const char *name, const char *then);
 
 /*
  * Says what was lost, frees; returns the command's status.  Where there are several

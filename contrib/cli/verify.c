@@ -77,10 +77,7 @@ int verify_read_records(struct recording *recording, struct verify_unknown *unkn
 			} else if (field == NULL) {
 				unknown->records++;
 			} else {
-				cli_message("%s: damaged: a record '%s' of frame %" PRIu64
-					    " at offset %" PRIu64 " cannot be decoded",
-					    recording->path, field->name, frame.seq, frame.offset);
-				recording->status = CLI_DAMAGED;
+				recording_say_bad_record(recording, &frame, field->name, "");
 			}
 		}
 		status = recording_check(recording, result);

@@ -273,7 +273,14 @@ def damage():
     # A record that is no message: it alone is left out.
     path = recording_of((1, [(4, b"\xff\xff"), type_record(1, "Zebra", "", 0)]))
     result = anonymize(path, status=DAMAGED)
-    assert "'type' of frame 1 cannot be decoded" in result.err and len(of_kind(out_path(), "type")) == 1
+    assert "'type' of frame 1 at offset" in result.err and len(of_kind(out_path(), "type")) == 1
+    # All commands that decode it say so, and of many the first ones.
+    for bad, said in ((1, 1), (5, 5), (1000, 5)):
+        path = recording_of((1, [(4, b"\xff\xff")] * bad + [type_record(1, "Zebra", "", 0)]))
+        for err in (run("dump", path, status=DAMAGED).err, run("verify", path, status=DAMAGED).err,
+                    anonymize(path, status=DAMAGED).err):
+            assert err.count("a record 'type' of frame 1 at offset") == said, err
+            assert ("and more records like these" in err) == (bad > said) and err.count("\n") <= 12, err
     # Cut, it reads up to there.
     result = anonymize(write("cut.hs", good[:-5]))
     assert "truncated" in result.err
