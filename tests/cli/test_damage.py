@@ -4,14 +4,19 @@
 does every cut and flip)."""
 import os
 import random
+import re
 import resource
 import struct
 import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "export"))
 from cli import *  # noqa: E402,F403
 import cli  # noqa: E402
+import gcdump  # noqa: E402
+import mono_heap  # noqa: E402
+import pprof  # noqa: E402
 
 COMMANDS = ("list", "top", "roots", "events", "dump", "verify")
 SANITIZED = os.environ.get("HEAPSHOT_SANITIZERS") == "yes"
@@ -249,6 +254,44 @@ def noise_in_the_middle():
             done = subprocess.run([cli.HEAPSHOT, command, path], stdout=subprocess.DEVNULL,
                                   stderr=subprocess.PIPE, preexec_fn=limited(64))
             assert 0 <= done.returncode <= 7, done
+
+
+@test
+def exports_of_what_is_left():
+    """Every format is written of what can be read, and is whole as a file; or there is none."""
+    source = random.Random(4)
+    good = read(recording("small"))
+    paths = [recording(name) for name in ("inconsistent", "differs", "overflow", "abandoned", "killed", "hostile-names",
+                                          "two", "stats", "none")]
+    for number in range(12):
+        data = bytearray(good)
+        for _ in range(source.randrange(1, 6)):
+            data[source.randrange(len(data))] = source.randrange(256)
+        paths.append(write("noise-%d.hs" % number, data))
+    for at, body, end, _, _ in frames(good)[2:]:
+        paths.append(write("cut-%d.hs" % at, good[:(body + end) // 2]))
+    said = run("export", recording("small"), status=USAGE).err.splitlines()[0]
+    formats = re.search(r"formats: ([\w -]+)", said).group(1).split()
+    assert len(formats) >= 7, said
+    for form in formats:
+        parse = {"gcdump": gcdump.parse, "mono-heap": mono_heap.parse, "pprof": pprof.parse}.get(form, len)
+        n_written = 0
+        for path in paths:
+            out = os.path.join(cli.folder, "out")
+            table = ["--table", "objects"] if form in ("csv", "ndjson") else []
+            done = run("export", "--format", form, "-o", out, path, *table, status=None)
+            if "in this build" in done.err:
+                break
+            if os.path.exists(out):
+                assert done.returncode in (OK, DAMAGED, INCOMPLETE), (form, path, done)
+                n_written += 1
+                parse(read(out))
+                os.unlink(out)
+            else:
+                assert 1 <= done.err.count("\n") <= 3 and CHECK_FAILED < done.returncode <= 7, (form, path, done)
+        else:
+            assert n_written > len(paths) / 3, (form, n_written, len(paths))
+        assert not [name for name in os.listdir(cli.folder) if name.startswith("out")]
 
 
 sys.exit(main())

@@ -12,9 +12,13 @@ class Reader:
     def __init__(self, data):
         self.data, self.at = data, 0
 
-    def take(self, form):
+    def many(self, form):
         values = struct.unpack_from("<" + form, self.data, self.at)
         self.at += struct.calcsize("<" + form)
+        return values
+
+    def take(self, form):
+        values = self.many(form)
         return values[0] if len(values) == 1 else values
 
     def expect(self, *tags):
@@ -68,11 +72,11 @@ def parse(data):
     assert types[0] == ("UNDEFINED", 0, None), types[0]
     assert len({(name, module) for name, _, module in types}) == len(types), "a type is there twice"
     n = reader.take("i")
-    offsets = reader.take("%dI" % n)
+    offsets = reader.many("%dI" % n)
     blob = bytes(data[reader.at + 4:reader.at + 4 + reader.take("i")])
     reader.at += len(blob)
     assert blob[:2] == b"\0\0" and reader.take("i") == n
-    addresses = reader.take("%dQ" % n)
+    addresses = reader.many("%dQ" % n)
     nodes, at = [], 2
     for i in range(n):
         assert offsets[i] == at, "node %d is at %d, not %d" % (i, at, offsets[i])

@@ -5,9 +5,11 @@
  * write is JSON where it should be, and safe on a terminal.
  */
 #define _GNU_SOURCE
+#include <fcntl.h>
 #include <sys/mman.h>
 
 #include "contrib/cli/cli.h"
+#include "contrib/export/export.h"
 #include "emit/frame.h"
 #include "schema/varint.h"
 #include "tests/fuzz/fuzz.h"
@@ -63,13 +65,35 @@ static void write_frame(int fd, struct fuzz_input *input, uint64_t seq)
 	FUZZ_CHECK(size > 0 && write(fd, packed, size) == (ssize_t)size);
 }
 
+/* Runs a command with its words; what it writes must be safe, and JSON where that is asked for. */
+static int run_words(const struct cli_command *command, int n, char **words, bool is_json)
+{
+	FILE *usual_out = stdout, *usual_error = stderr;
+	char *out = NULL, *messages = NULL;
+	size_t out_bytes = 0, message_bytes = 0;
+	int status;
+
+	stdout = open_memstream(&out, &out_bytes);
+	stderr = open_memstream(&messages, &message_bytes);
+	FUZZ_CHECK(stdout && stderr);
+	status = command->run(command, n, words);
+	FUZZ_CHECK(fclose(stdout) == 0 && fclose(stderr) == 0);
+	if (is_json)
+		FUZZ_CHECK(output_is_json(out, out_bytes));
+	FUZZ_CHECK(output_is_safe(out, out_bytes));
+	FUZZ_CHECK(output_is_safe(messages, message_bytes));
+	free(out);
+	free(messages);
+	stdout = usual_out;
+	stderr = usual_error;
+	return status;
+}
+
 static void run(const struct cli_command *command, const char *path, unsigned flags)
 {
 	const bool is_report = strcmp(command->operands, FILES) == 0; /* its data only */
 	const bool is_json = is_report || ((flags & RECORDS_JSON) && (command->options & CLI_JSON));
-	FILE *usual_out = stdout, *usual_error = stderr;
-	char first[64], *words[8] = {NULL}, *out = NULL, *messages = NULL;
-	size_t out_bytes = 0, message_bytes = 0;
+	char first[64], *words[8] = {NULL};
 	int n = 0;
 
 	snprintf(first, sizeof first, "%s@1", path);
@@ -87,19 +111,37 @@ static void run(const struct cli_command *command, const char *path, unsigned fl
 		words[n++] = (char *)(uintptr_t) "*";
 	if (strcmp(command->operands, AN_OBJECT) == 0)
 		words[n++] = (char *)(uintptr_t) "7f0000010000"; /* as in the corpus */
-	stdout = open_memstream(&out, &out_bytes);
-	stderr = open_memstream(&messages, &message_bytes);
-	FUZZ_CHECK(stdout && stderr);
-	FUZZ_CHECK(is_expected(command->run(command, n, words)));
-	FUZZ_CHECK(fclose(stdout) == 0 && fclose(stderr) == 0);
-	if (is_json || strcmp(command->name, "dump") == 0)
-		FUZZ_CHECK(output_is_json(out, out_bytes));
-	FUZZ_CHECK(output_is_safe(out, out_bytes));
-	FUZZ_CHECK(output_is_safe(messages, message_bytes));
-	free(out);
-	free(messages);
-	stdout = usual_out;
-	stderr = usual_error;
+	FUZZ_CHECK(is_expected(
+		run_words(command, n, words, is_json || strcmp(command->name, "dump") == 0)));
+}
+
+/* All formats that go to standard output, which leads nowhere meanwhile. */
+static void run_exports(const struct cli_command *command, const char *path)
+{
+	const int usual = dup(STDOUT_FILENO), nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	const struct export_format *format;
+
+	FUZZ_CHECK(usual >= 0 && nowhere >= 0 && dup2(nowhere, STDOUT_FILENO) >= 0);
+	for (format = export_formats; format->name != NULL; format++) {
+		char *words[] = {
+			(char *)(uintptr_t) "export",
+			(char *)(uintptr_t) "--format",
+			(char *)(uintptr_t)format->name,
+			(char *)(uintptr_t) "--output=-",
+			(char *)(uintptr_t)path,
+			(char *)(uintptr_t) "--table=objects",
+			NULL,
+		};
+		int status;
+
+		if (format->wants_file)
+			continue;
+		status = run_words(command, format->is_tables ? 6 : 5, words, false);
+		FUZZ_CHECK(is_expected(status) || status == CLI_IO); /* refused */
+	}
+	FUZZ_CHECK(dup2(usual, STDOUT_FILENO) >= 0);
+	close(usual);
+	close(nowhere);
 }
 
 /* Whether COMMAND reads recordings only: those that always write files are left out. */
@@ -130,6 +172,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (command = cli_commands; command->name; command++)
 		if (is_for_files(command))
 			run(command, path, flags);
+		else if (command->run == cli_export)
+			run_exports(command, path);
 	close(fd);
 	return 0;
 }
