@@ -147,6 +147,12 @@ static int by_weight(const void *left, const void *right)
 
 static int open_graph(struct leaks *leaks)
 {
+	/* A word on a stack may be there by chance: it explains nothing where more holds the object. */
+	const struct heapshot_graph_ways_options options = {
+		.size = sizeof(options),
+		.last_kinds = (uint64_t)1 << HEAPSHOT__ROOT_KIND__ROOT_KIND_STACK |
+			      (uint64_t)1 << HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS,
+	};
 	struct heapshot_graph_counts counts;
 	struct recording *recording = leaks->recording;
 	char number[TEXT_NUMBER_BYTES];
@@ -165,8 +171,8 @@ static int open_graph(struct leaks *leaks)
 	if (status == CLI_OK)
 		status = graph_types_make(recording, leaks->graph, false, &leaks->types);
 	if (status == CLI_OK)
-		status = recording_check(
-			recording, heapshot_graph_ways_new(leaks->graph, NULL, &leaks->path.ways));
+		status = recording_check(recording, heapshot_graph_ways_new(leaks->graph, &options,
+									    &leaks->path.ways));
 	if (status != CLI_OK)
 		return status;
 	leaks->path.recording = recording;

@@ -31,6 +31,16 @@ static inline void reach(struct wave *wave, uint32_t node, uint32_t before, uint
 	wave->queue[wave->n++] = node;
 }
 
+static bool is_last(const struct heapshot_graph_ways *ways, uint32_t node)
+{
+	uint32_t index, kind;
+
+	if (heapshot_graph_node(ways->graph, node, &index) != HEAPSHOT_NODE_SOURCE)
+		return false;
+	kind = ways->graph->sources[index].source.kind;
+	return kind < 64 && (ways->options.last_kinds >> kind & 1);
+}
+
 static void reach_from(struct wave *wave, uint32_t node)
 {
 	const struct heapshot_graph *graph = wave->ways->graph;
@@ -58,7 +68,7 @@ enum heapshot_read_result heapshot_graph_ways_new(struct heapshot_graph *graph,
 						  struct heapshot_graph_ways **out)
 {
 	struct hs_memory *memory = graph->memory;
-	size_t n = (size_t)graph->counts.nodes, at;
+	size_t n = (size_t)graph->counts.nodes, at, n_first;
 	struct heapshot_graph_ways *ways = hs_memory_grow(memory, NULL, 0, sizeof(*ways));
 	struct wave wave = {.ways = ways};
 
@@ -80,6 +90,13 @@ enum heapshot_read_result heapshot_graph_ways_new(struct heapshot_graph *graph,
 	ways->ways[hs_root_node(graph)] = (struct hs_way){HEAPSHOT_GRAPH_NONE, 0, 1};
 	wave.queue[wave.n++] = hs_root_node(graph);
 	for (at = 0; at < wave.n; at++)
+		if (ways->options.last_kinds == 0 || !is_last(ways, wave.queue[at]))
+			reach_from(&wave, wave.queue[at]);
+	n_first = ways->options.last_kinds != 0 ? wave.n : 0;
+	for (at = 0; at < n_first; at++)
+		if (is_last(ways, wave.queue[at]))
+			reach_from(&wave, wave.queue[at]);
+	for (at = n_first; at < wave.n && n_first != 0; at++)
 		reach_from(&wave, wave.queue[at]);
 	hs_memory_release(memory, wave.queue, n * sizeof(*wave.queue));
 	*out = ways;

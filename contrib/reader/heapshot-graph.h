@@ -278,7 +278,12 @@ struct heapshot_graph_ways_options {
 	size_t size;             /* sizeof(struct heapshot_graph_ways_options) */
 	uint64_t excluded_kinds; /* bit N: sources of RootKind N hold nothing */
 	bool without_ephemerons; /* ephemerons hold nothing */
-	uintptr_t reserved[5];   /* 0 */
+	/*
+	 * Bit N: ways from sources of RootKind N are taken only to what no other leads
+	 * to, however short they are.  Not for heapshot_graph_paths_new().
+	 */
+	uint64_t last_kinds;
+	uintptr_t reserved[4]; /* 0 */
 };
 
 /*

@@ -157,6 +157,52 @@ Test(paths, are_all_simple_ones_in_order)
 	}
 }
 
+/* What sources of some kinds hold is told by others where these hold it, too. */
+Test(paths, last_kinds_come_last)
+{
+	struct heapshot_graph_counts counts;
+	struct opened opened;
+	struct heap heap;
+	uint32_t object, node;
+	int i;
+
+	random_start("last_kinds");
+	for (i = 0; i < 500; i++) {
+		struct heapshot_graph_ways_options all = {.size = sizeof(all)}, others, last;
+		struct heapshot_graph_ways *ways[3];
+		struct heapshot_graph_step step;
+
+		make_random(&heap, OBJECTS_MAX, false);
+		opened = open_heap(&heap, random_next() | 1);
+		all.excluded_kinds = random_next() & random_next();
+		others = last = all;
+		last.last_kinds = random_next();
+		others.excluded_kinds |= last.last_kinds;
+		cr_assert_eq(heapshot_graph_ways_new(opened.graph, &all, &ways[0]),
+			     HEAPSHOT_READ_OK);
+		cr_assert_eq(heapshot_graph_ways_new(opened.graph, &others, &ways[1]),
+			     HEAPSHOT_READ_OK);
+		cr_assert_eq(heapshot_graph_ways_new(opened.graph, &last, &ways[2]),
+			     HEAPSHOT_READ_OK);
+		heapshot_graph_counts(opened.graph, &counts);
+		for (object = 0; object < counts.objects; object++) {
+			uint32_t length = heapshot_graph_way_length(ways[2], object);
+
+			cr_assert_eq(length != 0, heapshot_graph_way_length(ways[0], object) != 0);
+			if (heapshot_graph_way_length(ways[1], object) != 0)
+				cr_assert_eq(length, heapshot_graph_way_length(ways[1], object));
+			for (node = object; heapshot_graph_way_before(ways[2], node, &step);
+			     length--)
+				node = step.node;
+			cr_assert(length <= 1);
+		}
+		for (object = 0; object < 3; object++)
+			heapshot_graph_ways_free(ways[object]);
+		close_graph(&opened);
+		heap_free(&heap);
+	}
+}
+
 /* Slots beyond the column, and a chain that is long. */
 Test(paths, go_far)
 {
