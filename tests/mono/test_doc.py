@@ -69,7 +69,7 @@ def left_alone(directory):
     assert found == LEFT_ALONE, found
 
 
-COMMAND_WORDS = set(re.findall(r"^  (\w+) ", heapshot("--help").out, re.M))
+COMMAND_WORDS = set(re.findall(r"^  ([a-z]+) ", heapshot("--help").out, re.M))
 
 
 # ---- tables of commands -------------------------------------------------------
@@ -218,10 +218,11 @@ def options_asked(directory):
     assert len(names) > 15 and not missing, missing
 
 
-@test("doc/which-viewer.md tells all formats of export")
+@test("doc/which-viewer.md and doc/README.md tell all formats of export")
 def formats_told(directory):
     names = re.findall(r'(?m)^\t\{"([\w-]+)", ', read_text("contrib/export/formats.c"))
-    missing = [name for name in names if "--format %s " % name not in read_text("doc/which-viewer.md")]
+    missing = [(document, name) for document in ("doc/which-viewer.md", "doc/README.md") for name in names
+               if "--format %s " % name not in read_text(document)]
     assert len(names) > 5 and not missing, missing
 
 
@@ -254,7 +255,8 @@ def told_messages():
 
 def assert_told(messages):
     told = [text.replace("'heapshot take'", "`heapshot take`") for text in told_messages()]
-    missing = [text for text in sorted(messages) if not any(matcher(text).search(one) for one in told)]
+    # The name of the file stands before most of the reader's.
+    missing = [text for text in sorted(messages) if not any(matcher(text).search(before + one) for one in told for before in ("FILE: ", "process 1: "))]
     assert not missing, "%s does not tell of:\n%s" % (TROUBLES, "\n".join(missing))
 
 
@@ -277,6 +279,26 @@ def reader_messages(directory):
               if is_sentence(text) and ("offset" in text or text.startswith(("damaged", "a ring")))}
     assert len(refusals) > 25 and len(issues) > 10
     assert_told((refusals | reasons | issues) - MISUSE - {"issue %d at offset %u"})
+
+
+# What the last paragraph of the document speaks of as a whole, and a hint that is no trouble.
+NO_TROUBLES = {"%s: %s (try 'heapshot help %s')", "%s (try 'heapshot help')", "next: heapshot %s%s"}
+
+
+@test("doc/troubleshooting.md tells all messages of the commands")
+def command_messages(directory):
+    messages = {text for pattern in ("contrib/cli/*.c", "contrib/export/*.c")
+                for path, name, text in calls(pattern, ["cli_message"]) if is_sentence(text)}
+    assert len(messages) > 50 and NO_TROUBLES <= messages
+    assert_told(messages - NO_TROUBLES)
+
+
+@test("all commands are in doc/README.md")
+def commands_told(directory):
+    # dominators is retained by another name, overview is `heapshot FILE`.
+    missing = [word for word in sorted(COMMAND_WORDS - {"dominators", "overview", "help"})
+               if "`heapshot %s" % word not in read_text("doc/README.md")]
+    assert len(COMMAND_WORDS) > 20 and not missing, missing
 
 
 @test("doc/troubleshooting.md tells no message that is not in the sources")
