@@ -101,6 +101,9 @@ static bool refuse(char *message, size_t size, const char *path)
 	return false;
 }
 
+/* An earlier recording is at NAME.old since the last hs_output_open(). */
+static bool is_old_ours;
+
 static bool make_old(const char *path, bool overwrite, char *message, size_t message_bytes)
 {
 	char old[HS_OPTIONS_VALUE_MAX + 8];
@@ -114,7 +117,20 @@ static bool make_old(const char *path, bool overwrite, char *message, size_t mes
 	if (rename(path, old) < 0)
 		return fail(message, message_bytes, old, errno,
 			    "the earlier recording of that name was to go there");
+	is_old_ours = true;
 	return true;
+}
+
+static void put_back(const char *path)
+{
+	char old[HS_OPTIONS_VALUE_MAX + 8];
+
+	if (!is_old_ours)
+		return;
+	is_old_ours = false;
+	snprintf(old, sizeof old, "%s.old", path);
+	/* Where that fails it stays there, and nothing is lost. */
+	rename(old, path);
 }
 
 /* A name of our own, where another process writes to PATH. */
@@ -219,11 +235,21 @@ static bool open_text(struct hs_sink *sink, const char *text, bool overwrite, ch
 bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char *used,
 		    size_t used_bytes, char *message, size_t message_bytes)
 {
+	is_old_ours = false;
 	if (open_text(sink, text, overwrite, used, used_bytes, message, message_bytes))
 		return true;
 	/* It may quote a name with a line break in it. */
 	hs_options_one_line(message);
 	return false;
+}
+
+void hs_output_undo(const char *used)
+{
+	/* A descriptor is the program's, whatever it leads to. */
+	if (strchr("|#", *used))
+		return;
+	unlink(used);
+	put_back(used);
 }
 
 bool hs_output_open_path(struct hs_sink *sink, const char *path, char *used, size_t used_bytes,

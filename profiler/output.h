@@ -29,7 +29,13 @@ bool hs_output_expand(const char *pattern, char *path, size_t size, char *messag
 bool hs_output_open(struct hs_sink *sink, const char *text, bool overwrite, char *used,
 		    size_t used_bytes, char *message, size_t message_bytes);
 
-/* The same for a path that is taken as it is. */
+/*
+ * Takes back what hs_output_open() did to the regular file USED, in which nothing is
+ * recorded: it is removed, and an earlier recording of that name has its place again.
+ */
+void hs_output_undo(const char *used);
+
+/* The same as hs_output_open() for a path that is taken as it is. */
 bool hs_output_open_path(struct hs_sink *sink, const char *path, char *used, size_t used_bytes,
 			 char *message, size_t message_bytes);
 

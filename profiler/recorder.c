@@ -341,7 +341,7 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 	if (!hs_ring_open(message, size)) {
 		/* Nothing is in it yet. */
 		if (hs_recorder.sink.is_regular)
-			unlink(hs_recorder.output);
+			hs_output_undo(hs_recorder.output);
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
 		release();
 		return HS_START_REFUSED;
@@ -353,6 +353,8 @@ enum hs_start_result hs_recorder_start(const struct hs_start *start, char *messa
 		is_good = false;
 	}
 	if (!is_good || !start_threads(message, size)) {
+		if (hs_recorder.sink.is_regular)
+			hs_output_undo(hs_recorder.output);
 		hs_sink_close(&hs_recorder.sink, HS_NS_PER_S);
 		hs_ring_close();
 		release();

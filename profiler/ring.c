@@ -73,16 +73,27 @@ static bool make_old(void)
 	return rename(ring.path, old) == 0;
 }
 
+static void put_back(void)
+{
+	char old[HS_OPTIONS_VALUE_MAX + 16];
+
+	snprintf(old, sizeof old, "%s.old.ring", hs_recorder.output);
+	/* Where that fails it stays there, and nothing is lost. */
+	rename(old, ring.path);
+}
+
 /* What is another program's file is not ours to take away. */
-static bool clear_place(char *message, size_t size)
+static bool clear_place(bool *has_old, char *message, size_t size)
 {
 	struct stat status;
 	bool is_empty;
 
+	*has_old = false;
 	if (lstat(ring.path, &status) < 0)
 		return true;
 	if (is_ring(ring.path, &is_empty)) {
-		if (make_old())
+		*has_old = make_old();
+		if (*has_old)
 			return true;
 	} else if (S_ISREG(status.st_mode) && (is_empty || hs_recorder.options.overwrite)) {
 		if (unlink(ring.path) == 0)
@@ -114,11 +125,14 @@ static bool make(char *message, size_t size)
 {
 	const uint64_t bytes = (hs_recorder.options.ring_bytes + HS_RING_HEADER_BYTES - 1) &
 			       ~(uint64_t)(HS_RING_HEADER_BYTES - 1);
+	bool has_old;
 	int error;
 
-	if (!clear_place(message, size))
+	if (!clear_place(&has_old, message, size))
 		return false;
 	error = hs_ring_file_create(&ring.file, ring.path, hs_recorder.id, bytes);
+	if (error && has_old)
+		put_back();
 	if (error)
 		snprintf(message, size, "cannot allocate %llu bytes for %s: %s%s",
 			 (unsigned long long)bytes, ring.path, strerror(-error), advice_of(-error));

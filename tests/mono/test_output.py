@@ -135,6 +135,20 @@ def recording_exists(directory):
     assert count_of(path, "T.Tree") == 63 and count_of(path, "T.Ring") == 0
 
 
+@test("O5 a recording of that name stays where it is when there is no room for another")
+def recording_exists_and_no_room(directory):
+    path = os.path.join(directory, "a.hs")
+    mono(SMALL, "output=%s,snapshot=gc" % path)
+    before = os.stat(path).st_ino
+    # Not even the first frame has room.
+    limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))
+    recorded = mono("Lists.exe tree 6", "output=%s,control=off" % path, preexec=limit)
+    assert_same(recorded, mono("Lists.exe tree 6", preexec=limit))
+    assert_lines(recorded.err, 1, "File too large", "Nothing is recorded")
+    assert os.listdir(directory) == ["a.hs"] and os.stat(path).st_ino == before
+    check_file(path)
+
+
 @test("O5 another file is refused and left alone, unless `overwrite`")
 def other_file_exists(directory):
     path = os.path.join(directory, "notes.txt")

@@ -307,6 +307,14 @@ def no_room(directory):
     assert_same(result, plain)
     assert_lines(result.err, 1, "a.hs.ring", "File too large", "smaller ring", "Nothing is recorded")
     assert os.listdir(directory) == [], os.listdir(directory)
+    # Recordings of that name stand where they stood.
+    run(command("events 3", "output=a.hs,ring=1m,snapshot=gc,quiet"), cwd=directory)
+    before = {name: os.stat(os.path.join(directory, name)).st_ino for name in os.listdir(directory)}
+    assert set(before) == {"a.hs", "a.hs.ring"}, before
+    result = run(command("events 3", "output=a.hs,ring=8m"), cwd=directory, preexec=limit)
+    assert_lines(result.err, 1, "a.hs.ring", "File too large", "Nothing is recorded")
+    after = {name: os.stat(os.path.join(directory, name)).st_ino for name in os.listdir(directory)}
+    assert after == before, (before, after)
 
 
 @test("R7 a small tmpfs: refused when it is full; what was allocated is written though it fills up")
