@@ -5,76 +5,23 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "contrib/cli/most.h"
 #include "contrib/cli/retained.h"
 #include "contrib/cli/text.h"
 
 #define ROWS_OF_OBJECTS 8
 #define JSON_OBJECTS    100
 
-/* The objects that retain the most, as a heap whose least stands first. */
-struct most {
-	const struct heapshot_graph *graph;
-	uint32_t *objects;
-	size_t n, limit;
-};
-
-static bool is_less(const struct most *most, uint32_t a, uint32_t b)
-{
-	uint64_t retained_a = heapshot_graph_retained(most->graph, a);
-	uint64_t retained_b = heapshot_graph_retained(most->graph, b);
-
-	return retained_a != retained_b ? retained_a < retained_b : a > b;
-}
-
-static void sift_down(struct most *most, size_t at, size_t n)
-{
-	uint32_t object = most->objects[at];
-
-	for (;;) {
-		size_t child = 2 * at + 1;
-
-		if (child >= n)
-			break;
-		if (child + 1 < n && is_less(most, most->objects[child + 1], most->objects[child]))
-			child++;
-		if (!is_less(most, most->objects[child], object))
-			break;
-		most->objects[at] = most->objects[child];
-		at = child;
-	}
-	most->objects[at] = object;
-}
-
-static void offer(struct most *most, uint32_t object)
-{
-	size_t at;
-
-	if (most->n == most->limit) {
-		if (most->limit == 0 || !is_less(most, most->objects[0], object))
-			return;
-		most->objects[0] = object;
-		sift_down(most, 0, most->n);
-		return;
-	}
-	for (at = most->n++; at > 0 && is_less(most, object, most->objects[(at - 1) / 2]);
-	     at = (at - 1) / 2)
-		most->objects[at] = most->objects[(at - 1) / 2];
-	most->objects[at] = object;
-}
-
 /* Finds them, the largest first. */
 static int find_most(const struct retained *retained, size_t limit, struct most *most,
 		     uint64_t *n_all)
 {
 	struct heapshot_graph_counts counts;
-	uint32_t i, last;
-	size_t k;
+	uint32_t i;
 
 	heapshot_graph_counts(retained->graph, &counts);
-	*most = (struct most){.graph = retained->graph};
-	most->limit = limit < counts.live_objects ? limit : (size_t)counts.live_objects;
-	most->objects = calloc(most->limit + 1, sizeof(*most->objects));
-	if (most->objects == NULL)
+	if (!most_begin(most, retained->graph,
+			limit < counts.live_objects ? limit : (size_t)counts.live_objects))
 		return cli_no_memory();
 	for (i = 0, *n_all = 0; i < counts.objects; i++) {
 		uint32_t type =
@@ -83,14 +30,9 @@ static int find_most(const struct retained *retained, size_t limit, struct most 
 		if (!retained->is_wanted[type] || !heapshot_graph_is_live(retained->graph, i))
 			continue;
 		++*n_all;
-		offer(most, i);
+		most_offer(most, i);
 	}
-	for (k = most->n; k > 1; k--) {
-		last = most->objects[k - 1];
-		most->objects[k - 1] = most->objects[0];
-		most->objects[0] = last;
-		sift_down(most, 0, k - 1);
-	}
+	most_sort(most);
 	return CLI_OK;
 }
 

@@ -171,7 +171,7 @@ static int read_new(struct watch *watch, struct recording *recording, uint64_t i
 	if (status == CLI_OK)
 		status = recording_check(recording,
 					 watch_tail_keep(&watch->tail, recording->reader));
-	if (status == CLI_OK && !watch_types_take(&watch->types, recording, &watch->totals))
+	if (status == CLI_OK && !growth_take(&watch->growth, recording, &watch->totals))
 		status = cli_no_memory();
 	return status;
 }
@@ -275,7 +275,7 @@ int cli_watch(const struct cli_command *command, int argc, char **argv)
 	close(signals);
 	if (end >= 0)
 		close(end);
-	watch_types_free(&watch.types);
+	growth_free(&watch.growth);
 	heapshot_reader_free(watch.recording.reader);
 	watch_tail_close(&watch.tail);
 	return cli_finish(status);

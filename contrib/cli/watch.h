@@ -11,8 +11,8 @@
 #define HEAPSHOT_CLI_WATCH_H
 
 #include "contrib/cli/gc_pause.h"
+#include "contrib/cli/growth.h"
 #include "contrib/cli/recording.h"
-#include "contrib/cli/type_key.h"
 
 /* ---- The recording, as it grows (watch_tail.c) ---- */
 
@@ -62,31 +62,6 @@ struct watch_gc {
 enum heapshot_read_result watch_gc_take(struct watch_gc *gc, struct heapshot_reader *reader,
 					uint64_t new_at, const struct heapshot_snapshot *snapshot);
 
-/* ---- Types (watch_types.c) ---- */
-
-struct watch_count {
-	uint32_t type;
-	uint64_t objects, bytes;
-};
-
-struct watch_row {
-	struct type_key key;
-	uint64_t objects, bytes;
-	int64_t objects_change, bytes_change;
-};
-
-struct watch_types {
-	struct watch_count *first; /* at the first refresh, by type */
-	size_t n_first;
-	struct watch_row *rows; /* of this one; what grew most is first */
-	size_t n;
-};
-
-/* Makes the rows of TOTALS; the first ones are kept to compare with.  False without memory. */
-bool watch_types_take(struct watch_types *types, const struct recording *recording,
-		      const struct heapshot_totals *totals);
-void watch_types_free(struct watch_types *types);
-
 /* ---- What is shown (watch_show.c) ---- */
 
 struct watch {
@@ -95,7 +70,7 @@ struct watch {
 	struct recording recording; /* on the reader of the last refresh */
 	struct watch_tail tail;
 	struct watch_gc gc;
-	struct watch_types types;
+	struct growth growth;
 	struct heapshot_totals totals;
 	uint64_t first_bytes, first_objects, first_ns;
 	uint64_t n_refreshes;

@@ -68,7 +68,7 @@ static void put_sums(FILE *out, const struct watch *watch)
 	fputc(')', out);
 }
 
-static void put_row(struct text_table *table, const struct watch_row *row, bool is_measure)
+static void put_row(struct text_table *table, const struct growth_row *row, bool is_measure)
 {
 	char numbers[4][TEXT_NUMBER_BYTES], unnamed[32];
 	const char *cells[] = {
@@ -96,18 +96,18 @@ static void put_table(const struct watch *watch, size_t n, size_t columns, bool 
 
 	text_table_measure(&table, titles);
 	for (i = 0; i < n; i++)
-		put_row(&table, &watch->types.rows[i], true);
+		put_row(&table, &watch->growth.rows[i], true);
 	if (is_titled)
 		text_table_print(&table, titles, true);
 	for (i = 0; i < n; i++)
-		put_row(&table, &watch->types.rows[i], false);
+		put_row(&table, &watch->growth.rows[i], false);
 }
 
 static size_t rows_that_grew(const struct watch *watch)
 {
 	size_t n = 0;
 
-	while (n < watch->types.n && watch->types.rows[n].bytes_change > 0)
+	while (n < watch->growth.n && watch->growth.rows[n].bytes_change > 0)
 		n++;
 	return n;
 }
@@ -173,8 +173,8 @@ static void show_screen(const struct watch *watch)
 	n = lines > HEAD_LINES + 1 ? lines - HEAD_LINES - 1 : 0;
 	if (watch->arguments->has_limit)
 		n = cli_limit(watch->arguments, n, n) < n ? cli_limit(watch->arguments, n, n) : n;
-	if (n > watch->types.n)
-		n = watch->types.n;
+	if (n > watch->growth.n)
+		n = watch->growth.n;
 	/* Home; what each line, and the rest of the screen, held before is erased. */
 	fputs("\033[H", stdout);
 	put_cut(put_title, watch, columns);
@@ -225,7 +225,7 @@ void watch_show_last(const struct watch *watch)
 	putchar('\n');
 	put_ours(stdout, watch);
 	putchar('\n');
-	put_table(watch, watch->types.n < limit ? watch->types.n : limit, 0, true);
+	put_table(watch, watch->growth.n < limit ? watch->growth.n : limit, 0, true);
 }
 
 /* ---- As JSON ---- */
@@ -274,8 +274,8 @@ static void show_json(const struct watch *watch)
 	json_put_unsigned(&json, "walk_ns", snapshot->pause_ns);
 	json_key(&json, "types");
 	json_begin(&json, '[');
-	for (i = 0; i < watch->types.n && i < n; i++) {
-		const struct watch_row *row = &watch->types.rows[i];
+	for (i = 0; i < watch->growth.n && i < n; i++) {
+		const struct growth_row *row = &watch->growth.rows[i];
 
 		json_begin(&json, '{');
 		json_put_text(&json, "type", type_key_name(&row->key, unnamed));
