@@ -6,7 +6,7 @@
 # To build heapshot and to run a C# program under it.
 build_packages=(
 	gcc libc6-dev make autoconf automake libtool autoconf-archive pkg-config
-	liblz4-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev
+	liblz4-dev libprotobuf-c-dev protobuf-c-compiler libsqlite3-dev libncurses-dev
 	libmono-2.0-dev mono-runtime mono-mcs
 )
 

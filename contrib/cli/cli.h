@@ -153,6 +153,7 @@ int cli_verify(const struct cli_command *command, int argc, char **argv);
 int cli_doctor(const struct cli_command *command, int argc, char **argv);
 int cli_record(const struct cli_command *command, int argc, char **argv);
 int cli_take(const struct cli_command *command, int argc, char **argv);
+int cli_tui(const struct cli_command *command, int argc, char **argv);
 int cli_watch(const struct cli_command *command, int argc, char **argv);
 int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_extract(const struct cli_command *command, int argc, char **argv);

@@ -48,6 +48,8 @@ const struct cli_command cli_commands[] = {
 		 CLI_PAGE_SIZE,
 	 "FILE[@N]...", "write a page for a browser: suspects, tables, charts, differences"},
 	{"dominators", cli_retained, RETAINED_OPTIONS, "FILE[@N]", "the same as retained"},
+	{"tui", cli_tui, CLI_SNAPSHOT | CLI_MEMORY, "FILE[@N]",
+	 "browse types, objects and paths in the terminal"},
 	{"events", cli_events, CLI_JSON | CLI_LIMIT, "FILE",
 	 "show collections, pauses and the size of the heap over time"},
 	{"jit", cli_jit,
