@@ -13,7 +13,7 @@ build_packages=(
 # What the tests need beside that.
 test_packages=(
 	libcriterion-dev libjansson-dev lz4 protobuf-compiler python3 scdoc
-	binutils valgrind util-linux procps mono-runtime-boehm libmono-profiler
+	binutils valgrind util-linux procps tmux mono-runtime-boehm libmono-profiler
 	sqlite3 chromium
 )
 # Where npm came in another way, Debian's would put it out.

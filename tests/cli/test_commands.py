@@ -59,7 +59,7 @@ def complete(*words):
 
 @test
 def completion():
-    assert complete("heapshot", "t") == ["top", "take"]
+    assert complete("heapshot", "t") == ["top", "tui", "take"]
     assert "--by=" in complete("heapshot", "top", "--")
     assert "--by=" not in complete("heapshot", "list", "--")
     assert complete("heapshot", "top", "--by", "=", "c") == ["count"]

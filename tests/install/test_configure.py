@@ -113,17 +113,21 @@ def without_command(directory):
     assert os.path.exists(os.path.join(build, ".libs", "libmono-profiler-heapshot.so"))
 
 
-@test("--without-sqlite builds, and the format is refused by name")
+@test("--without-sqlite and --without-ncurses build; what is missing is refused by name")
 def without_sqlite(directory):
     long_only()
     build = build_folder(directory)
-    result = configure(build, "--without-sqlite")
+    result = configure(build, "--without-sqlite", "--without-ncurses")
+    assert summary_of(result.stdout)["browser (ncurses)"] == "no", result.stdout[-1000:]
     assert summary_of(result.stdout)["export to sqlite"] == "no", result.stdout[-1000:]
     made = call(["make", "-j2", "heapshot"], build)
     assert made.returncode == 0, made.stdout[-2000:]
     shown = call(["./heapshot", "export", "--format=sqlite", "-o", directory + "/out", "/dev/null"], build)
     assert shown.returncode == 2 and "no format 'sqlite' in this build" in shown.stdout, shown.stdout
-    assert "sqlite" not in call(["ldd", "heapshot"], build).stdout
+    shown = call(["./heapshot", "tui", "/dev/null"], build)
+    assert shown.returncode == 2 and "ncurses was not there when heapshot was built" in shown.stdout, shown.stdout
+    linked = call(["ldd", "heapshot"], build).stdout
+    assert "sqlite" not in linked and "ncurses" not in linked and "tinfo" not in linked, linked
 
 
 @test("a build in the tree, and one against --with-mono and --with-profilerdir")
@@ -149,7 +153,8 @@ def summary(directory):
     assert result.returncode == 0, result.stdout[-1000:]
     said = summary_of(result.stdout)
     assert set(said) == {"Mono headers", "profiler modules in", "heapshot command", "man pages (scdoc)", "unit tests",
-                         "tests on real Mono", "sanitizers, coverage", "fuzzing", "export to sqlite"}, said
+                         "tests on real Mono", "sanitizers, coverage", "fuzzing", "export to sqlite", "browser (ncurses)"}, said
+    assert said["browser (ncurses)"] == "no", said
     assert said["export to sqlite"] == "no", "without the command: " + said["export to sqlite"]
     assert said["Mono headers"].endswith("(profiler API 3, kinds in gc_roots: no)"), said
     assert said["profiler modules in"] == "/opt/mono/lib" and said["heapshot command"] == "no", said
