@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "contrib/export/heapsnapshot.h"
+#include "contrib/export/strings.h"
 
 /* Texts are read as one string, which V8 allows about that many of. */
 #define TEXT_BYTES_MAX (500u << 20)
@@ -135,11 +136,13 @@ enum export_result export_write_heapsnapshot(struct export *export)
 	writer.slots = (struct export_slots){.reader = export->reader, .names = &writer.names};
 	writer.by_address = snapshot_fit_ids(&writer);
 	if (export_types_make(&writer.types, export->reader, export->graph, &writer.names) &&
-	    (names = calloc(writer.types.n + 1, sizeof(*names))) != NULL)
+	    (names = calloc(writer.types.n + 1, sizeof(*names))) != NULL &&
+	    export_strings_read(export, &writer.names, &writer.texts))
 		result = put_all(&writer, names);
 	else
 		result = export_fail_memory(export);
 	free(names);
+	free(writer.texts);
 	export_slots_free(&writer.slots);
 	export_types_free(&writer.types);
 	export_names_free(&writer.names);

@@ -29,6 +29,7 @@ struct snapshot_writer {
 	struct export_types types;
 	struct export_slots slots;
 	bool by_address; /* ids are made of addresses */
+	uint32_t *texts; /* of strings, see strings.h */
 	uint32_t weak, value;
 	uint64_t n_nodes, n_edges; /* that were written */
 	enum export_result result;

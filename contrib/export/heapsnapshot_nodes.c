@@ -8,7 +8,7 @@
 #include "contrib/export/heapsnapshot.h"
 
 /* Places in "node_types". */
-enum node_type { NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
+enum node_type { NODE_STRING = 2, NODE_OBJECT = 3, NODE_SYNTHETIC = 9 };
 
 /*
  * Comparison of two snapshots goes by ids: those made of addresses stay while an
@@ -95,8 +95,13 @@ static void put_objects(struct snapshot_writer *writer, const uint32_t *names)
 				"an object of %" PRIu64 " bytes; it may be 2^32 - 1", object.size);
 			return;
 		}
-		put_node(writer, NODE_OBJECT, names[writer->types.of_class[object.class_index]],
-			 id_of(writer, i), object.size, n_edges);
+		if (writer->texts != NULL && writer->texts[i] != EXPORT_NO_NAME)
+			put_node(writer, NODE_STRING, writer->texts[i], id_of(writer, i),
+				 object.size, n_edges);
+		else
+			put_node(writer, NODE_OBJECT,
+				 names[writer->types.of_class[object.class_index]],
+				 id_of(writer, i), object.size, n_edges);
 	}
 }
 

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "contrib/export/events.h"
+#include "contrib/export/records.h"
 #include "contrib/export/mono_heap.h"
 #include "schema/heapshot.pb-c.h"
 

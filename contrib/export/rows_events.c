@@ -5,7 +5,7 @@
  */
 #include <stdlib.h>
 
-#include "contrib/export/events.h"
+#include "contrib/export/records.h"
 #include "contrib/export/names.h"
 #include "contrib/export/rows.h"
 #include "schema/heapshot.pb-c.h"

@@ -117,6 +117,29 @@ def retained(directory):
             assert sum(nodes[j].size for j in gone) == ours[nodes[i].id][0], (args, nodes[i].name)
 
 
+@test("strings have their recorded text, and what was cut says so; others and other files are as before")
+def strings(directory):
+    for args, most in (("Strings.exe distinct 1000", 5), ("Strings.exe same 1000", 50), ("Events.exe leak 500", 20)):
+        source = recorded(args, ",strings=%d" % most)
+        number = snapshots(source)[-1]["id"]
+        texts = {}
+        for line in heapshot("dump", "%s@%d" % (source, number)).out.splitlines():
+            row = json.loads(line)
+            if row["record"] == "string_batch" and row["snapshot"] == number:
+                for string in row["string"]:
+                    text = string["text"].replace("\0", "\ufffd")
+                    is_cut = string["length"] > most
+                    texts[id_of(string["object"])] = text + "... (of %d)" % string["length"] * is_cut
+        nodes = nodes_of(directory, source)
+        assert {node.id: node.name for node in nodes if node.type == "string"} == texts and len(texts) > 100, args
+        # All strings of the program, and their bytes.
+        (row,) = [row for row in top(source) if row["type"] == "System.String"]
+        assert (row["count"], row["bytes"]) == (len(texts), sum(node.size for node in nodes if node.type == "string"))
+        assert "System.String" not in {node.name for node in nodes if node.type == "object"}
+        assert any("... (of " in text for text in texts.values()) or most > 5, args
+    assert not any(node.type == "string" for node in nodes_of(directory, recorded("Strings.exe distinct 1000")))
+
+
 @test("ids stay between the snapshots of a recording")
 def ids(directory):
     source = recorded("Lists.exe shared 1000")
@@ -169,6 +192,26 @@ def real_tool(directory):
             assert theirs[number][0] == size, (args, number, theirs[number], size)
             # Others are dominated by synthetic nodes, which have even ids.
             assert theirs[number][1] == dominator if dominator else theirs[number][1] % 2 == 0, (args, number)
+
+
+@test("memlab takes recorded texts for strings")
+def real_strings(directory):
+    reason = node_tools.missing("@memlab/heap-analysis")
+    if reason:
+        skip(reason)
+    script = os.path.join(directory, "read.js")
+    with open(script, "w") as file:
+        file.write(MEMLAB.replace("out.push([", "node.isString && out.push([").replace(
+            "node.name", "node.toStringNode().stringValue"))
+    source = recorded("Strings.exe same 1000", ",strings=50")
+    out = export(directory, "heapsnapshot", source)
+    result = run(["node", script, out, directory + "/nodes.json"], env=node_tools.environment(), timeout=300)
+    assert result.status == 0, result.out[-500:] + result.err[-2000:]
+    with open(directory + "/nodes.json") as file:
+        theirs = {row[0]: row[1] for row in json.load(file)}
+    with open(out, encoding="utf-8") as file:
+        ours = {node.id: node.name for node in heapsnapshot.parse(file.read()) if node.type == "string"}
+    assert theirs == ours and len(ours) > 100, (len(theirs), len(ours))
 
 
 check_refusals("heapsnapshot", can_stream=True)
