@@ -57,8 +57,9 @@ void hs_graph_forget(struct heapshot_graph *graph)
 	struct hs_memory *memory = graph->memory;
 
 	hs_index_free(memory, &graph->index);
-	release(graph, graph->classes, graph->n, sizeof(*graph->classes));
-	release(graph, graph->sizes, graph->n, sizeof(*graph->sizes));
+	release(graph, graph->classes, 1, hs_column_bytes(graph));
+	release(graph, graph->sizes, 1, hs_column_bytes(graph));
+	release(graph, graph->scratch, 1, hs_column_bytes(graph));
 	release(graph, graph->slacks, graph->n, sizeof(*graph->slacks));
 	release(graph, graph->flags, graph->n, sizeof(*graph->flags));
 	hs_idmap_free(memory, &graph->large_index);
@@ -71,7 +72,7 @@ void hs_graph_forget(struct heapshot_graph *graph)
 	hs_idmap_free(memory, &graph->gap_index);
 	release(graph, graph->large_gaps, graph->room_large_gaps, sizeof(*graph->large_gaps));
 	hs_starts_free(memory, &graph->in);
-	release(graph, graph->referrers, graph->n_edges, sizeof(*graph->referrers));
+	release(graph, graph->referrers, graph->room_referrers, sizeof(*graph->referrers));
 	release(graph, graph->raw_ephemerons, graph->room_raw, sizeof(*graph->raw_ephemerons));
 	release(graph, graph->ephemerons, graph->room_ephemerons, sizeof(*graph->ephemerons));
 	release(graph, graph->by_key, graph->n_ephemerons, sizeof(*graph->by_key));

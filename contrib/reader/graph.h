@@ -42,6 +42,12 @@ struct hs_large_object {
 /* Distances of slots that do not fit a byte: by number of the edge. */
 #define HS_GAP_LARGE 255u
 
+/* A node in the tree of dominators; what is asked for together lies together. */
+struct hs_tree_node {
+	uint64_t retained;
+	uint32_t first_child, next_child;
+};
+
 struct heapshot_graph {
 	struct heapshot_reader *reader;
 	const struct heapshot_snapshot *snapshot;
@@ -57,7 +63,8 @@ struct heapshot_graph {
 	/* Columns of objects. */
 	uint32_t *classes; /* index into class_list; HS_NO_CLASS: its row is still to come */
 	uint32_t *sizes;
-	uint8_t *slacks; /* words between the end of the object and of its slot */
+	uint32_t *scratch; /* as large as a column, while the graph is made; or NULL */
+	uint8_t *slacks;   /* words between the end of the object and of its slot */
 	uint8_t *flags;
 	struct hs_idmap large_index;
 	struct hs_large_object *large;
@@ -78,7 +85,7 @@ struct heapshot_graph {
 	struct hs_starts in;
 	bool has_n_in; /* in.low: numbers of references, not starts yet */
 	uint32_t *referrers;
-	uint64_t n_edges, room_edges;
+	uint64_t n_edges, room_edges, room_referrers;
 
 	/* Ephemerons as they are read, then by numbers; sorted by key, value, table. */
 	struct heapshot_ephemeron *raw_ephemerons;
@@ -99,9 +106,14 @@ struct heapshot_graph {
 
 	/* Of all nodes, once they are wanted. */
 	uint32_t *dominators;
-	uint64_t *retained;
-	uint32_t *first_child, *next_child;
+	struct hs_tree_node *tree;
 };
+
+/* Bytes of a column of 32 bits: an item more than objects, so that all can change places. */
+static inline size_t hs_column_bytes(const struct heapshot_graph *graph)
+{
+	return ((size_t)graph->n + 1) * sizeof(uint32_t);
+}
 
 static inline uint64_t hs_size(const struct heapshot_graph *graph, uint32_t object)
 {

@@ -138,8 +138,8 @@ enum heapshot_read_result hs_graph_read_sizes(struct heapshot_graph *graph)
 	enum heapshot_read_result result;
 	uint32_t i;
 
-	graph->classes = hs_memory_grow(memory, NULL, 0, graph->n * sizeof(*graph->classes));
-	graph->sizes = hs_memory_grow(memory, NULL, 0, graph->n * sizeof(*graph->sizes));
+	graph->classes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
+	graph->sizes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
 	graph->slacks = hs_memory_grow(memory, NULL, 0, graph->n * sizeof(*graph->slacks));
 	if (graph->n > 0 &&
 	    (graph->classes == NULL || graph->sizes == NULL || graph->slacks == NULL))

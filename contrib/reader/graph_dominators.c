@@ -6,16 +6,21 @@
  * of both in the tree that is made so far.  No recursion and no stack: the way
  * back stands in the ancestors.
  */
+#include <string.h>
+
 #include "contrib/reader/graph.h"
 
 #define UNSEEN UINT32_MAX
+
+/* Places in memory are asked for so many nodes before they are needed. */
+#define AHEAD 8
 
 /* By number in depth-first order; all that stands in it are such numbers. */
 struct visit {
 	uint32_t ancestor;
 	uint32_t dominator; /* first the parent */
 	union {
-		uint64_t next; /* way out to follow next, while numbers are given */
+		uint64_t next; /* edge to follow next, while numbers are given */
 		struct {
 			uint32_t label; /* least semidominator on the compressed path */
 			uint32_t semi;
@@ -28,7 +33,7 @@ struct search {
 	uint32_t *numbers; /* of nodes */
 	uint32_t *nodes;   /* of numbers */
 	struct visit *visits;
-	uint32_t n, room;
+	uint32_t n;
 };
 
 static void add(struct search *search, uint32_t node, uint32_t parent)
@@ -76,41 +81,103 @@ static uint32_t further(const struct heapshot_graph *graph, uint32_t node, uint6
 	return HEAPSHOT_GRAPH_NONE;
 }
 
+/* Where the search stands: a node, and which of its edges are still to be followed. */
+struct place {
+	uint32_t number, node;
+	uint64_t next, end; /* edges; from END on other ways out */
+};
+
+static struct place place_of(const struct search *search, uint32_t number)
+{
+	const struct heapshot_graph *graph = search->graph;
+	struct place place = {.number = number, .node = search->nodes[number]};
+
+	place.next = search->visits[number].as.next;
+	if (place.node < graph->n)
+		place.end = hs_start(&graph->out, (uint64_t)place.node + 1);
+	return place;
+}
+
+/* What is needed of the targets of edges from FROM on, should they be new. */
+static inline void ask_for(const struct search *search, uint64_t from, uint64_t end)
+{
+	const struct heapshot_graph *graph = search->graph;
+
+	for (; from < end; from++) {
+		uint32_t target = graph->targets[from];
+
+		__builtin_prefetch(&search->numbers[target], 1);
+		__builtin_prefetch(&graph->out.low[target]);
+	}
+}
+
+/*
+ * Numbers what the edges of the place lead to, until one of them leads further:
+ * that is the new place.  False when there is none.
+ */
+static bool follow_edges(struct search *search, struct place *place)
+{
+	const struct heapshot_graph *graph = search->graph;
+
+	while (place->next < place->end) {
+		uint32_t target;
+		uint64_t start, end;
+
+		if (place->next + AHEAD < place->end)
+			ask_for(search, place->next + AHEAD, place->next + AHEAD + 1);
+		target = graph->targets[place->next++];
+		if (search->numbers[target] != UNSEEN)
+			continue;
+		add(search, target, place->number);
+		start = hs_start(&graph->out, target);
+		end = hs_start(&graph->out, (uint64_t)target + 1);
+		/* Most objects lead nowhere: the search stays where it is. */
+		if (start == end && !(graph->flags[target] & HEAPSHOT_GRAPH_KEY))
+			continue;
+		search->visits[place->number].as.next = place->next;
+		*place = (struct place){search->n - 1, target, start, end};
+		ask_for(search, start, end - start > AHEAD ? start + AHEAD : end);
+		return true;
+	}
+	return false;
+}
+
+static bool follow_further(struct search *search, struct place *place)
+{
+	uint32_t target;
+
+	while ((target = further(search->graph, place->node, place->next - place->end)) !=
+	       HEAPSHOT_GRAPH_NONE) {
+		place->next++;
+		if (search->numbers[target] != UNSEEN)
+			continue;
+		search->visits[place->number].as.next = place->next;
+		add(search, target, place->number);
+		if (target < search->graph->n)
+			search->visits[search->n - 1].as.next =
+				hs_start(&search->graph->out, target);
+		*place = place_of(search, search->n - 1);
+		return true;
+	}
+	return false;
+}
+
 static void give_numbers(struct search *search)
 {
 	const struct heapshot_graph *graph = search->graph;
-	uint32_t current = 0;
+	struct place place;
 
 	add(search, hs_root_node(graph), 0);
+	place = place_of(search, 0);
 	for (;;) {
-		struct visit *visit = &search->visits[current];
-		uint32_t node = search->nodes[current], target = HEAPSHOT_GRAPH_NONE;
-		uint64_t next = visit->as.next, n = 0;
-
-		if (node < graph->n) {
-			uint64_t start = hs_start(&graph->out, node);
-
-			n = hs_start(&graph->out, (uint64_t)node + 1) - start;
-			for (; next < n; next++) {
-				target = graph->targets[start + next];
-				if (search->numbers[target] == UNSEEN)
-					break;
-			}
-		}
-		if (next >= n)
-			for (; (target = further(graph, node, next - n)) != HEAPSHOT_GRAPH_NONE;
-			     next++)
-				if (search->numbers[target] == UNSEEN)
-					break;
-		if (target == HEAPSHOT_GRAPH_NONE) {
-			if (current == 0)
-				return;
-			current = visit->ancestor;
+		if (follow_edges(search, &place))
 			continue;
-		}
-		visit->as.next = next + 1;
-		add(search, target, current);
-		current = search->n - 1;
+		if ((place.node >= graph->n || (graph->flags[place.node] & HEAPSHOT_GRAPH_KEY)) &&
+		    follow_further(search, &place))
+			continue;
+		if (place.number == 0)
+			return;
+		place = place_of(search, search->visits[place.number].ancestor);
 	}
 }
 
@@ -167,6 +234,10 @@ static uint32_t find_semi(struct search *search, uint32_t node, uint32_t number,
 	const struct heapshot_graph_root *roots;
 	size_t n, i;
 
+	/* What one object refers to, and nothing else, has it for its parent. */
+	if (end - edge == 1 &&
+	    !(graph->flags[node] & (HEAPSHOT_GRAPH_VALUE | HEAPSHOT_GRAPH_ROOTED)))
+		return least;
 	for (; edge < end; edge++)
 		least = take_least(search, graph->referrers[edge], number, least);
 	if (graph->flags[node] & HEAPSHOT_GRAPH_VALUE) {
@@ -190,6 +261,29 @@ static uint32_t find_semi(struct search *search, uint32_t node, uint32_t number,
 	return least;
 }
 
+/* What will be needed of the nodes with lower numbers than NUMBER, the nearer ones in more depth. */
+static inline void ask_before(const struct search *search, uint32_t number)
+{
+	const struct heapshot_graph *graph = search->graph;
+	uint32_t node;
+
+	if (number < 3 * AHEAD)
+		return;
+	node = search->nodes[number - 3 * AHEAD];
+	if (node < graph->n) {
+		__builtin_prefetch(&graph->in.low[node]);
+		__builtin_prefetch(&graph->flags[node]);
+	}
+	node = search->nodes[number - 2 * AHEAD];
+	if (node < graph->n)
+		__builtin_prefetch(&graph->referrers[hs_start(&graph->in, node)]);
+	node = search->nodes[number - AHEAD];
+	if (node < graph->n &&
+	    hs_start(&graph->in, (uint64_t)node + 1) - hs_start(&graph->in, node) > 1)
+		__builtin_prefetch(
+			&search->numbers[graph->referrers[hs_start(&graph->in, node) + 1]]);
+}
+
 static void find_dominators(struct search *search)
 {
 	struct visit *visits = search->visits;
@@ -201,6 +295,7 @@ static void find_dominators(struct search *search)
 	for (number = search->n - 1; number > 0; number--) {
 		uint32_t node = search->nodes[number], semi = visits[number].dominator;
 
+		ask_before(search, number);
 		/* To kinds and sources there is one way only. */
 		if (node < search->graph->n)
 			semi = find_semi(search, node, number, semi);
@@ -215,48 +310,52 @@ static void find_dominators(struct search *search)
 	}
 }
 
-/* Puts what was found into the graph, by nodes; NUMBERS become the dominators. */
+/*
+ * Puts what was found into the graph, by nodes: NUMBERS become the dominators,
+ * and the memory of the visits the tree.
+ */
 static void keep(struct heapshot_graph *graph, struct search *search)
 {
 	uint32_t number;
 
-	for (number = 1; number < search->n; number++)
+	for (number = 1; number < search->n; number++) {
+		if (number + AHEAD < search->n)
+			__builtin_prefetch(&search->numbers[search->nodes[number + AHEAD]], 1);
 		search->numbers[search->nodes[number]] =
 			search->nodes[search->visits[number].dominator];
+	}
 	search->numbers[hs_root_node(graph)] = HEAPSHOT_GRAPH_NONE;
 	graph->dominators = search->numbers;
-	search->numbers = NULL;
-	hs_memory_release(graph->memory, search->visits, search->room * sizeof(*search->visits));
-	search->visits = NULL;
+	graph->tree = (struct hs_tree_node *)search->visits;
 }
 
 /* Retained sizes and children: what is dominated has a higher number. */
-static bool add_up(struct heapshot_graph *graph, const struct search *search)
+static void add_up(struct heapshot_graph *graph, const struct search *search)
 {
-	size_t n = (size_t)graph->counts.nodes;
-	uint32_t number;
+	struct hs_tree_node *tree = graph->tree;
+	uint32_t node, number;
 
-	graph->retained = hs_memory_grow(graph->memory, NULL, 0, n * sizeof(*graph->retained));
-	graph->first_child =
-		hs_memory_grow(graph->memory, NULL, 0, n * sizeof(*graph->first_child));
-	graph->next_child = hs_memory_grow(graph->memory, NULL, 0, n * sizeof(*graph->next_child));
-	if (graph->retained == NULL || graph->first_child == NULL || graph->next_child == NULL)
-		return false;
-	for (number = 0; number < search->n; number++) {
-		uint32_t node = search->nodes[number];
-
-		graph->first_child[node] = graph->next_child[node] = HEAPSHOT_GRAPH_NONE;
-		if (node < graph->n)
-			graph->retained[node] = hs_size(graph, node);
+	for (node = 0; node < graph->counts.nodes; node++) {
+		tree[node] = (struct hs_tree_node){0, HEAPSHOT_GRAPH_NONE, HEAPSHOT_GRAPH_NONE};
+		if (node < graph->n && graph->dominators[node] != HEAPSHOT_GRAPH_NONE)
+			tree[node].retained = hs_size(graph, node);
 	}
 	for (number = search->n - 1; number > 0; number--) {
-		uint32_t node = search->nodes[number], dominator = graph->dominators[node];
+		uint32_t dominator;
 
-		graph->retained[dominator] += graph->retained[node];
-		graph->next_child[node] = graph->first_child[dominator];
-		graph->first_child[dominator] = node;
+		if (number > 2 * AHEAD) {
+			node = search->nodes[number - 2 * AHEAD];
+			__builtin_prefetch(&graph->dominators[node]);
+			__builtin_prefetch(&tree[node], 1);
+			node = search->nodes[number - AHEAD];
+			__builtin_prefetch(&tree[graph->dominators[node]], 1);
+		}
+		node = search->nodes[number];
+		dominator = graph->dominators[node];
+		tree[dominator].retained += tree[node].retained;
+		tree[node].next_child = tree[dominator].first_child;
+		tree[dominator].first_child = node;
 	}
-	return true;
 }
 
 void hs_graph_free_dominators(struct heapshot_graph *graph)
@@ -264,42 +363,39 @@ void hs_graph_free_dominators(struct heapshot_graph *graph)
 	size_t n = (size_t)graph->counts.nodes;
 
 	hs_memory_release(graph->memory, graph->dominators, n * sizeof(*graph->dominators));
-	hs_memory_release(graph->memory, graph->retained, n * sizeof(*graph->retained));
-	hs_memory_release(graph->memory, graph->first_child, n * sizeof(*graph->first_child));
-	hs_memory_release(graph->memory, graph->next_child, n * sizeof(*graph->next_child));
-	graph->dominators = graph->first_child = graph->next_child = NULL;
-	graph->retained = NULL;
+	hs_memory_release(graph->memory, graph->tree, n * sizeof(*graph->tree));
+	graph->dominators = NULL;
+	graph->tree = NULL;
 }
 
 enum heapshot_read_result heapshot_graph_dominate(struct heapshot_graph *graph)
 {
 	struct hs_memory *memory = graph->memory;
-	size_t n = (size_t)graph->counts.nodes, used = memory->used, i;
+	size_t n = (size_t)graph->counts.nodes, n_live, used = memory->used;
 	struct search search = {.graph = graph};
 	bool has_memory;
 
-	if (graph->next_child != NULL)
+	_Static_assert(sizeof(*search.visits) == sizeof(*graph->tree), "one becomes the other");
+	if (graph->tree != NULL)
 		return HEAPSHOT_READ_OK;
-	search.room = (uint32_t)(graph->counts.live_objects + (n - graph->n));
+	n_live = (size_t)graph->counts.live_objects + (n - graph->n);
 	search.numbers = hs_memory_grow(memory, NULL, 0, n * sizeof(*search.numbers));
-	search.nodes = hs_memory_grow(memory, NULL, 0, search.room * sizeof(*search.nodes));
-	search.visits = hs_memory_grow(memory, NULL, 0, search.room * sizeof(*search.visits));
+	search.nodes = hs_memory_grow(memory, NULL, 0, n_live * sizeof(*search.nodes));
+	search.visits = hs_memory_grow(memory, NULL, 0, n * sizeof(*search.visits));
 	has_memory = search.numbers != NULL && search.nodes != NULL && search.visits != NULL;
 	if (has_memory) {
-		for (i = 0; i < n; i++)
-			search.numbers[i] = UNSEEN;
+		memset(search.numbers, 0xFF, n * sizeof(*search.numbers)); /* UNSEEN */
 		give_numbers(&search);
 		find_dominators(&search);
 		keep(graph, &search);
-		has_memory = add_up(graph, &search);
+		add_up(graph, &search);
+	} else {
+		hs_memory_release(memory, search.numbers, n * sizeof(*search.numbers));
+		hs_memory_release(memory, search.visits, n * sizeof(*search.visits));
 	}
-	hs_memory_release(memory, search.numbers, n * sizeof(*search.numbers));
-	hs_memory_release(memory, search.nodes, search.room * sizeof(*search.nodes));
-	hs_memory_release(memory, search.visits, search.room * sizeof(*search.visits));
-	if (!has_memory) {
-		hs_graph_free_dominators(graph);
+	hs_memory_release(memory, search.nodes, n_live * sizeof(*search.nodes));
+	if (!has_memory)
 		return hs_fail_memory(graph->reader);
-	}
 	graph->counts.memory_bytes += memory->used - used;
 	return HEAPSHOT_READ_OK;
 }

@@ -60,8 +60,7 @@ static inline void look_up_later(struct edge_pass *pass, uint64_t edge, uint64_t
 		pass->graph->targets[edge] = HEAPSHOT_GRAPH_NONE;
 		return;
 	}
-	__builtin_prefetch(&section->bits[bit / 64]);
-	__builtin_prefetch(&section->rank[bit / 64]);
+	__builtin_prefetch(&section->parts[bit / 64]);
 	pass->pending[pass->n_pending++] = (struct pending){section, edge, bit};
 	if (pass->n_pending == AHEAD)
 		look_up(pass);

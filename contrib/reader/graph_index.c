@@ -93,8 +93,8 @@ bool hs_index_finish(struct hs_memory *memory, struct hs_index *index, uint64_t 
 		if (!hs_idmap_put(memory, &index->map, index->places[i].key, (uint32_t)i))
 			return false;
 		for (k = 0; k < HS_SECTION_WORDS; k++) {
-			section->rank[k] = (uint32_t)n; /* the caller refuses more */
-			n += hs_bits(section->bits[k]);
+			section->parts[k].rank = (uint32_t)n; /* the caller refuses more */
+			n += hs_bits(hs_section_bits(&section->parts[k]));
 		}
 	}
 	*n_objects = n;
@@ -113,26 +113,26 @@ uint64_t hs_index_address(const struct hs_index *index, uint32_t number)
 	while (high - low > 1) {
 		size_t middle = low + (high - low) / 2;
 
-		if (index->places[middle].section->rank[0] <= number)
+		if (index->places[middle].section->parts[0].rank <= number)
 			low = middle;
 		else
 			high = middle;
 	}
 	section = index->places[low].section;
-	number -= section->rank[0];
+	number -= section->parts[0].rank;
 	{
 		size_t first = 0, end = HS_SECTION_WORDS;
 
 		while (end - first > 1) {
 			size_t middle = first + (end - first) / 2;
 
-			if (section->rank[middle] - section->rank[0] <= number)
+			if (section->parts[middle].rank - section->parts[0].rank <= number)
 				first = middle;
 			else
 				end = middle;
 		}
-		left = number - (section->rank[first] - section->rank[0]);
-		word = section->bits[first];
+		left = number - (section->parts[first].rank - section->parts[0].rank);
+		word = hs_section_bits(&section->parts[first]);
 		while (left-- > 0)
 			word &= word - 1;
 		return ((index->places[low].key << HS_SECTION_BITS_LOG) + first * 64 +
@@ -163,7 +163,7 @@ uint32_t hs_index_before(const struct hs_index *index, uint64_t address)
 	section = index->places[low - 1].section;
 	if (index->places[low - 1].key < key)
 		bit = (1u << HS_SECTION_BITS_LOG) - 1;
-	word = section->bits[bit / 64] & (~(uint64_t)0 >> (63 - bit % 64));
-	before = section->rank[bit / 64] + hs_bits(word);
+	word = hs_section_bits(&section->parts[bit / 64]) & (~(uint64_t)0 >> (63 - bit % 64));
+	before = section->parts[bit / 64].rank + hs_bits(word);
 	return before == 0 ? UINT32_MAX : before - 1;
 }

@@ -13,10 +13,20 @@
 #define HS_SECTION_BITS_LOG 15
 #define HS_SECTION_WORDS    ((1u << HS_SECTION_BITS_LOG) / 64)
 
-struct hs_section {
-	uint64_t bits[HS_SECTION_WORDS];
-	uint32_t rank[HS_SECTION_WORDS]; /* objects before, in the whole heap */
+/* 64 words of the heap; what is wanted together stands together. */
+struct hs_section_part {
+	uint32_t low, high; /* bits */
+	uint32_t rank;      /* objects before, in the whole heap */
 };
+
+struct hs_section {
+	struct hs_section_part parts[HS_SECTION_WORDS];
+};
+
+static inline uint64_t hs_section_bits(const struct hs_section_part *part)
+{
+	return part->low | (uint64_t)part->high << 32;
+}
 
 struct hs_section_place {
 	uint64_t key; /* address >> (word_shift + HS_SECTION_BITS_LOG) */
@@ -51,15 +61,16 @@ uint32_t hs_index_before(const struct hs_index *index, uint64_t address);
 static inline bool hs_index_add(struct hs_memory *memory, struct hs_index *index, uint64_t address,
 				bool *is_new)
 {
-	uint64_t key = address >> (index->word_shift + HS_SECTION_BITS_LOG), mask, *word;
+	uint64_t key = address >> (index->word_shift + HS_SECTION_BITS_LOG);
 	uint32_t bit = (uint32_t)(address >> index->word_shift) & ((1u << HS_SECTION_BITS_LOG) - 1);
+	uint32_t *half, mask;
 
 	if ((key != index->last_key || index->last == NULL) && !hs_index_enter(memory, index, key))
 		return false;
-	word = &index->last->bits[bit / 64];
-	mask = (uint64_t)1 << bit % 64;
-	*is_new = (*word & mask) == 0;
-	*word |= mask;
+	half = bit & 32 ? &index->last->parts[bit / 64].high : &index->last->parts[bit / 64].low;
+	mask = (uint32_t)1 << bit % 32;
+	*is_new = (*half & mask) == 0;
+	*half |= mask;
 	return true;
 }
 
@@ -110,11 +121,12 @@ static inline uint32_t hs_section_bit(const struct hs_index *index, uint64_t add
 /* The number of the object that starts at a place; UINT32_MAX: none. */
 static inline uint32_t hs_section_find(const struct hs_section *section, uint32_t bit)
 {
-	uint64_t word = section->bits[bit / 64];
+	const struct hs_section_part *part = &section->parts[bit / 64];
+	uint64_t word = hs_section_bits(part);
 
 	if (!(word >> bit % 64 & 1))
 		return UINT32_MAX;
-	return section->rank[bit / 64] + hs_bits(word & (((uint64_t)1 << bit % 64) - 1));
+	return part->rank + hs_bits(word & (((uint64_t)1 << bit % 64) - 1));
 }
 
 static inline uint32_t hs_index_find(const struct hs_index *index, uint64_t address,

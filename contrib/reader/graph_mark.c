@@ -87,8 +87,10 @@ enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph)
 	struct marking marking = {.graph = graph};
 	size_t i;
 
-	marking.queue = hs_memory_grow(graph->memory, NULL, 0, graph->n * sizeof(*marking.queue));
-	if (marking.queue == NULL && graph->n > 0)
+	if (graph->scratch == NULL)
+		graph->scratch = hs_memory_grow(graph->memory, NULL, 0, hs_column_bytes(graph));
+	marking.queue = graph->scratch;
+	if (marking.queue == NULL)
 		return hs_fail_memory(graph->reader);
 	for (i = 0; i < graph->n_roots; i++)
 		if (graph->sources[graph->roots[i].source].is_holding &&
@@ -97,6 +99,7 @@ enum heapshot_read_result hs_graph_mark(struct heapshot_graph *graph)
 	follow(&marking, 0);
 	reach_saved(&marking);
 	graph->counts.live_objects = marking.n;
-	hs_memory_release(graph->memory, marking.queue, graph->n * sizeof(*marking.queue));
+	hs_memory_release(graph->memory, graph->scratch, hs_column_bytes(graph));
+	graph->scratch = NULL;
 	return hs_graph_sum(graph);
 }

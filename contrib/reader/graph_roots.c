@@ -160,7 +160,8 @@ enum heapshot_read_result hs_graph_join_roots(struct heapshot_graph *graph)
 
 	if (graph->table.n_roots > UINT32_MAX)
 		return hs_graph_too_many(graph);
-	graph->flags = hs_memory_grow(memory, NULL, 0, graph->n);
+	if (graph->flags == NULL)
+		graph->flags = hs_memory_grow(memory, NULL, 0, graph->n);
 	if (graph->flags == NULL && graph->n > 0)
 		return hs_fail_memory(graph->reader);
 	graph->sources = hs_memory_grow(memory, NULL, 0, n * sizeof(*graph->sources));

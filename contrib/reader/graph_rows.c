@@ -162,8 +162,8 @@ static bool make_columns(struct rows *rows)
 	    n_edges > SIZE_MAX / sizeof(*graph->targets) / 2)
 		return false;
 	graph->n = (uint32_t)n;
-	graph->classes = hs_memory_grow(memory, NULL, 0, n * sizeof(*graph->classes));
-	graph->sizes = hs_memory_grow(memory, NULL, 0, n * sizeof(*graph->sizes));
+	graph->classes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
+	graph->sizes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
 	graph->slacks = hs_memory_grow(memory, NULL, 0, n * sizeof(*graph->slacks));
 	if (graph->classes == NULL || graph->sizes == NULL || graph->slacks == NULL ||
 	    !hs_starts_make(memory, &graph->out, n))
@@ -242,36 +242,59 @@ static bool move_map(const struct rows *rows, struct hs_idmap *map, bool is_of_e
 	return true;
 }
 
-/* Puts the N items of *COLUMN in order; they take memory twice meanwhile. */
-static bool move_column(const struct rows *rows, void *column, size_t size, uint64_t n,
+/* Puts *COLUMN in order; the memory it had is *SPARE then, and that of SPARE its own. */
+static void move_column(const struct rows *rows, uint32_t **column, uint32_t **spare,
 			bool is_of_edges)
 {
-	struct hs_memory *memory = rows->graph->memory;
-	void *old, *ordered = hs_memory_grow(memory, NULL, 0, n * size);
+	uint32_t *old = *column;
 
-	if (ordered == NULL)
-		return n == 0;
-	memcpy(&old, column, sizeof(old));
-	copy_runs(rows, ordered, old, size, is_of_edges);
-	hs_memory_release(memory, old, n * size);
-	memcpy(column, &ordered, sizeof(ordered));
-	return true;
+	copy_runs(rows, *spare, old, sizeof(*old), is_of_edges);
+	*column = *spare;
+	*spare = old;
 }
 
+static void move_bytes(const struct rows *rows, uint8_t **column, uint8_t **spare, bool is_of_edges)
+{
+	uint8_t *old = *column;
+
+	copy_runs(rows, *spare, old, sizeof(*old), is_of_edges);
+	*column = *spare;
+	*spare = old;
+}
+
+/* Pages that were touched are used again: the old columns become others. */
 static bool move_columns(const struct rows *rows)
 {
 	struct heapshot_graph *graph = rows->graph;
-	const uint64_t n = graph->n, n_edges = graph->n_edges;
+	struct hs_memory *memory = graph->memory;
+	const size_t n_edges = (size_t)graph->n_edges;
+	uint8_t *gaps = hs_memory_grow(memory, NULL, 0, n_edges * sizeof(*gaps));
 
+	graph->scratch = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
+	graph->flags = hs_memory_grow(memory, NULL, 0, graph->n);
+	graph->referrers = hs_memory_grow(memory, NULL, 0, n_edges * sizeof(*graph->referrers));
+	if (graph->referrers != NULL)
+		graph->room_referrers = n_edges;
 	/* The maps by the columns as they are. */
-	return move_map(rows, &graph->large_index, false) &&
-	       move_map(rows, &graph->gap_index, true) &&
-	       move_column(rows, &graph->classes, sizeof(*graph->classes), n, false) &&
-	       move_column(rows, &graph->sizes, sizeof(*graph->sizes), n, false) &&
-	       move_column(rows, &graph->slacks, sizeof(*graph->slacks), n, false) &&
-	       move_column(rows, &graph->out.low, sizeof(*graph->out.low), n + 1, false) &&
-	       move_column(rows, &graph->gaps, sizeof(*graph->gaps), n_edges, true) &&
-	       move_column(rows, &graph->targets, sizeof(*graph->targets), n_edges, true);
+	if (graph->scratch == NULL || graph->flags == NULL ||
+	    (n_edges > 0 && (gaps == NULL || graph->referrers == NULL)) ||
+	    !move_map(rows, &graph->large_index, false) ||
+	    !move_map(rows, &graph->gap_index, true)) {
+		hs_memory_release(memory, gaps, n_edges * sizeof(*gaps));
+		return false;
+	}
+	move_column(rows, &graph->classes, &graph->scratch, false);
+	move_column(rows, &graph->sizes, &graph->scratch, false);
+	move_column(rows, &graph->out.low, &graph->scratch, false);
+	graph->out.low[graph->n] = 0;
+	move_bytes(rows, &graph->slacks, &graph->flags, false);
+	memset(graph->flags, 0, graph->n);
+	if (n_edges == 0)
+		return true;
+	move_column(rows, &graph->targets, &graph->referrers, true);
+	move_bytes(rows, &graph->gaps, &gaps, true);
+	hs_memory_release(memory, gaps, n_edges * sizeof(*gaps));
+	return true;
 }
 
 /* What was read becomes columns of the graph.  Sets is_odd where it cannot. */

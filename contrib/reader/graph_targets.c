@@ -4,6 +4,8 @@
  * were read in one pass; those that lead to each object are counted on the way.
  * Two threads take half of the references each.
  */
+#include <string.h>
+
 #include "contrib/reader/beside.h"
 #include "contrib/reader/graph.h"
 
@@ -34,8 +36,7 @@ static void find_group(struct part *part, uint64_t from, unsigned n)
 		sections[i] = hs_index_section(index, address, &hint);
 		if (sections[i] == NULL)
 			continue;
-		__builtin_prefetch(&sections[i]->bits[bit / 64]);
-		__builtin_prefetch(&sections[i]->rank[bit / 64]);
+		__builtin_prefetch(&sections[i]->parts[bit / 64]);
 	}
 	for (i = 0; i < n; i++) {
 		uint64_t address = part->base + ((uint64_t)targets[i] << index->word_shift);
@@ -69,14 +70,18 @@ enum heapshot_read_result hs_graph_find_targets(struct heapshot_graph *graph, ui
 	struct hs_memory *memory = graph->memory;
 	struct part parts[2] = {{.graph = graph, .base = base, .to = graph->n_edges}};
 	struct hs_beside beside = {0};
-	const size_t n_bytes = graph->n * sizeof(*parts[1].n_in);
 	uint32_t i;
 
 	if (!hs_starts_make(memory, &graph->in, graph->n))
 		return hs_fail_memory(graph->reader);
 	parts[0].n_in = graph->in.low;
-	if (graph->n_edges >= HS_EDGES_BESIDE)
-		parts[1].n_in = hs_memory_grow(memory, NULL, 0, n_bytes);
+	if (graph->n_edges >= HS_EDGES_BESIDE) {
+		if (graph->scratch != NULL)
+			memset(graph->scratch, 0, hs_column_bytes(graph));
+		else
+			graph->scratch = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
+		parts[1].n_in = graph->scratch;
+	}
 	if (parts[1].n_in != NULL) {
 		parts[1].graph = graph;
 		parts[1].base = base;
@@ -91,7 +96,6 @@ enum heapshot_read_result hs_graph_find_targets(struct heapshot_graph *graph, ui
 		for (i = 0; i < graph->n; i++)
 			parts[0].is_too_many |= __builtin_add_overflow(
 				graph->in.low[i], parts[1].n_in[i], &graph->in.low[i]);
-	hs_memory_release(memory, parts[1].n_in, n_bytes);
 	if (parts[0].is_too_many || parts[1].is_too_many)
 		return hs_graph_too_many(graph);
 	graph->has_n_in = true;

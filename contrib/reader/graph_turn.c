@@ -67,10 +67,13 @@ enum heapshot_read_result hs_graph_turn_and_mark(struct heapshot_graph *graph)
 
 	if (result != HEAPSHOT_READ_OK)
 		return result;
-	graph->referrers =
-		hs_memory_grow(graph->memory, NULL, 0, graph->n_edges * sizeof(*graph->referrers));
-	if (graph->n_edges > 0 && graph->referrers == NULL)
-		return hs_fail_memory(graph->reader);
+	if (graph->referrers == NULL) {
+		graph->referrers = hs_memory_grow(graph->memory, NULL, 0,
+						  graph->n_edges * sizeof(*graph->referrers));
+		if (graph->n_edges > 0 && graph->referrers == NULL)
+			return hs_fail_memory(graph->reader);
+		graph->room_referrers = graph->n_edges;
+	}
 	if (!hs_starts_sum(&graph->in, &n_edges))
 		return hs_graph_too_many(graph);
 	if (graph->n_edges < HS_EDGES_BESIDE || !hs_beside_start(&beside, fill, graph))
