@@ -19,6 +19,8 @@ const struct cli_option_row cli_options[] = {
 	 PLACE(snapshot)},
 	{CLI_BY, "by", 'b', "WHAT", "bytes count", "sort by 'bytes' (default) or 'count'", CLI_WORD,
 	 PLACE(by)},
+	{CLI_BY, "sort", 0, "WHAT", "bytes count", "the same, as other commands call it", CLI_WORD,
+	 PLACE(by)},
 	{CLI_JIT_SORT, "sort", 's', "WHAT", "size time",
 	 "sort by 'size' of code (default) or 'time' to compile", CLI_WORD, PLACE(sort)},
 	{CLI_DIFF_SORT, "sort", 's', "WHAT", "bytes count retained",

@@ -237,8 +237,8 @@ static int look(struct find *find)
 		find->n_found += is_found;
 	}
 	if (find->n_found == 0) {
-		cli_message("%s: no object of snapshot %" PRIu64 " is so", find->recording->path,
-			    find->recording->snapshot->id);
+		cli_message("%s: no object of snapshot %" PRIu64 " meets all conditions",
+			    find->recording->path, find->recording->snapshot->id);
 		return CLI_NOT_FOUND;
 	}
 	find->found = calloc(find->n_found, sizeof(*find->found));

@@ -45,6 +45,14 @@ def mistakes_of_newcomers():
         assert said in err and err.count("\n") == 1, err
 
 
+@test
+def top_sorts_by_either_word():
+    file = recording("small")
+    assert run("top", file, "--sort", "count").out == run("top", file, "--by=count").out
+    assert "wrong value 'name' of --sort" in run("top", file, "--sort=name", status=USAGE).err
+    assert "meets all conditions" in run("find", file, "--type", "T.None", status=NOT_FOUND).err
+
+
 def complete(*words):
     """What bash offers for the last of WORDS."""
     script = write("completion", run("help", "--completion").out.encode())
