@@ -14,7 +14,7 @@ build_packages=(
 test_packages=(
 	libcriterion-dev libjansson-dev lz4 protobuf-compiler python3 scdoc
 	binutils valgrind util-linux procps tmux mono-runtime-boehm libmono-profiler
-	sqlite3 chromium
+	sqlite3 chromium libdevel-nytprof-perl
 )
 # Where npm came in another way, Debian's would put it out.
 command -v npm >/dev/null || test_packages+=(nodejs npm)
