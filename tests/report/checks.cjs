@@ -506,10 +506,38 @@ exports.colours = async ({ open, job, assert }) => {
   assert.strictEqual(new Set(largest.map((row) => seen.get(row.type))).size, 8);
 };
 
+exports.contrast = async ({ open, job, assert }) => {
+  // axe leaves out text that may lie below something else: boxes are measured here.
+  for (const scheme of ["light", "dark"])
+    for (const view of ["treemap", "flame"]) {
+      const page = await open(job.pages.large, view, { scheme });
+      const least = await page.evaluate(() => {
+        const light = (colour) => {
+          const parts = /(\d+), (\d+), (\d+)/.exec(colour).slice(1).map((text) => {
+            const part = Number(text) / 255;
+            return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+          });
+          return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2];
+        };
+        const seen = {};
+        for (const box of document.querySelectorAll("#panel .box")) {
+          const style = getComputedStyle(box);
+          const [a, b] = [light(style.color), light(style.backgroundColor)].sort((x, y) => y - x);
+          seen[/hue\d|root|rest/.exec(box.className)[0]] = (a + 0.05) / (b + 0.05);
+        }
+        return seen;
+      });
+      assert(Object.keys(least).length >= 10, JSON.stringify(least));
+      for (const [kind, ratio] of Object.entries(least)) assert(ratio >= 4.5, `${kind} in ${view}, ${scheme}: ${ratio}`);
+    }
+};
+
 exports.accessible = async ({ open, job, assert, axe }) => {
   const source = require("node:fs").readFileSync(axe, "utf8");
   for (const scheme of ["light", "dark"])
     for (const [width, height] of [[800, 600], [1920, 1080]]) {
+      // In short runs each colour scheme and each size once.
+      if (!job.isLong && (scheme === "light") !== (width === 800)) continue;
       const page = await open(job.pages.events, "summary", { scheme, width, height });
       // The page forbids scripts but its own; puppeteer's world is another.
       const client = await page.createCDPSession();

@@ -34,6 +34,7 @@ CHECKS = {
     "keyboard": "all of it by keys alone",
     "layout": "800x600 and 1920x1080: all is in reach, and nothing jumps",
     "colours": "one type has one colour",
+    "contrast": "text in boxes has a contrast of 4.5 at least, light and dark",
     "accessible": "axe finds nothing, light and dark, small and large",
 }
 
@@ -156,7 +157,7 @@ def make_job():
             "hostile": hostile_page(), "large": large_page(),
         },
         "expected": {"events": events_expected(source)},
-        "profile": os.path.join(FOLDER, "profile"), "pid": os.path.join(FOLDER, "pid"),
+        "isLong": IS_LONG, "profile": os.path.join(FOLDER, "profile"), "pid": os.path.join(FOLDER, "pid"),
     }
 
 
