@@ -6,6 +6,7 @@ import { h, replace } from "./dom.js";
 import { count } from "./format.js";
 
 const ROWS = 500;
+const { compare: byText } = new Intl.Collator();
 
 /**
  * A column: { key, title, hint, value(row), text(row), exact(row), isText, bar(row) }.
@@ -28,7 +29,7 @@ export class Table {
     this.found = h("output", { class: "dim", "aria-live": "polite" });
     this.head = h("thead");
     this.body = h("tbody", { onkeydown: (event) => this.onKey(event) });
-    this.more = h("button", { type: "button", class: "more", onclick: () => this.showAll() });
+    this.more = h("button", { type: "button", class: "more", onclick: () => this.showMore() });
     this.scroll = h(
       "div",
       { class: "scroll" },
@@ -83,12 +84,14 @@ export class Table {
   setRows(rows) {
     this.rows = rows;
     this.limit = ROWS;
+    this.words = new Map(rows.map((row) => [row, this.search(row).toLowerCase()]));
+    this.drawn = new Map();
     this.update();
   }
 
-  showAll() {
+  showMore() {
     const at = this.limit;
-    this.limit = Infinity;
+    this.limit += ROWS;
     this.draw();
     this.focusRow(at);
   }
@@ -98,31 +101,38 @@ export class Table {
     const column = this.columns.find((one) => one.key === this.sortKey);
     const order = this.isDescending ? -1 : 1;
     const compare = column.isText
-      ? (a, b) => order * column.value(a).localeCompare(column.value(b))
+      ? (a, b) => order * byText(column.value(a), column.value(b))
       : (a, b) => order * (column.value(a) - column.value(b));
-    this.shown = this.rows.filter((row) => {
-      const text = this.search(row).toLowerCase();
-      return words.every((word) => text.includes(word));
-    });
-    this.shown.sort((a, b) => compare(a, b) || this.search(a).localeCompare(this.search(b)));
+    this.shown = this.rows.filter((row) => words.every((word) => this.words.get(row).includes(word)));
+    this.shown.sort((a, b) => compare(a, b) || byText(this.words.get(a), this.words.get(b)));
     this.draw();
   }
 
   draw() {
     const rows = this.shown.slice(0, this.limit);
-    replace(
-      this.body,
-      rows.map((row, i) => this.drawRow(row, i))
-    );
+    this.body.replaceChildren(...rows.map((row) => this.elementOf(row)));
+    for (const button of this.body.querySelectorAll('button.link[tabindex="0"]')) button.tabIndex = -1;
+    const first = this.body.querySelector("button.link");
+    if (first !== null) first.tabIndex = 0;
     this.found.textContent =
       this.shown.length === this.rows.length
         ? count(this.rows.length) + " " + this.what
         : count(this.shown.length) + " of " + count(this.rows.length) + " " + this.what;
     this.more.hidden = this.shown.length <= rows.length;
-    this.more.textContent = "Show all " + count(this.shown.length) + " " + this.what;
+    this.more.textContent = `Show ${count(Math.min(ROWS, this.shown.length - rows.length))} more of ${count(this.shown.length)} ${this.what}`;
   }
 
-  drawRow(row, i) {
+  /** Rows are made once: sorting and searching move them. */
+  elementOf(row) {
+    let element = this.drawn.get(row);
+    if (element === undefined) {
+      element = this.drawRow(row);
+      this.drawn.set(row, element);
+    }
+    return element;
+  }
+
+  drawRow(row) {
     return h(
       "tr",
       {},
@@ -142,7 +152,7 @@ export class Table {
           "th",
           { scope: "row", class: "t", title: text },
           column.swatch ? h("span", { class: "swatch " + column.swatch(row) }) : null,
-          h("button", { type: "button", class: "link", tabindex: i === 0 ? "0" : "-1", title: this.openTitle, onclick: () => this.open(row) }, text)
+          h("button", { type: "button", class: "link", tabindex: "-1", title: this.openTitle, onclick: () => this.open(row) }, text)
         );
       })
     );

@@ -7,7 +7,8 @@ import { Tiles } from "./tiles.js";
 const HEAD = 18; // pixels of a title
 const EDGE = 2;
 const DEPTH = 6; // levels that are drawn at a time
-const LEAST = 5; // pixels, of a side
+const LEAST = 6; // pixels, of a side
+const MOST = 1500; // boxes; the largest come first
 
 /** Rectangles for SIZES (descending) in a rectangle, their shape near to squares. */
 export function squarify(sizes, x, y, w, h) {
@@ -55,10 +56,13 @@ export class Treemap extends Tiles {
 
   async layout(width, height) {
     const boxes = [];
-    const place = async (node, above, depth, x, y, w, h) => {
+    // Level by level, so that a limit leaves out what is small and deep.
+    const queue = [{ node: this.node, above: [], depth: 0, x: 0, y: 0, w: width, h: height }];
+    for (let at = 0; at < queue.length; at++) {
+      const { node, above, depth, x, y, w, h } = queue[at];
       const isOpen = node.hasChildren && depth < DEPTH && w >= 40 && h >= HEAD + 14;
       boxes.push({ node, above, x, y, w: Math.max(0, w - 1), h: Math.max(0, h - 1), isHead: isOpen });
-      if (!isOpen) return;
+      if (!isOpen) continue;
       const children = await this.app.data.children(node);
       const ordered = children.filter((child) => child.retained > 0).sort((a, b) => b.retained - a.retained);
       const inner = squarify(
@@ -70,11 +74,10 @@ export class Treemap extends Tiles {
       );
       for (let i = 0; i < inner.length; i++) {
         const box = inner[i];
-        if (box.w < LEAST || box.h < LEAST) continue;
-        await place(ordered[i], depth === 0 ? [] : [...above, node], depth + 1, box.x, box.y, box.w, box.h);
+        if (box.w < LEAST || box.h < LEAST || queue.length >= MOST) continue;
+        queue.push({ ...box, node: ordered[i], above: depth === 0 ? [] : [...above, node], depth: depth + 1 });
       }
-    };
-    await place(this.node, [], 0, 0, 0, width, height);
+    }
     return boxes;
   }
 }
