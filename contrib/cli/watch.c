@@ -32,7 +32,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* From here on the signals that end watching, and that of a resized terminal, come as events. */
+/* From here on signals that end or stop watching, and that of a resized terminal, come as events. */
 static int open_signals(void)
 {
 	sigset_t signals;
@@ -41,23 +41,35 @@ static int open_signals(void)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
+	sigaddset(&signals, SIGTSTP);
 	sigaddset(&signals, SIGWINCH);
 	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
 		return -1;
 	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* ^Z: the terminal is given back, and taken again when we are continued. */
+static void stop(const struct watch *watch)
+{
+	watch_screen_end();
+	raise(SIGSTOP);
+	if (watch->is_screen)
+		watch_screen_begin();
+}
+
 /* True when one of the signals asks for the end. */
 static bool take_signals(const struct watch *watch, int signals)
 {
 	struct signalfd_siginfo info;
-	bool is_end = false, is_resized = false;
+	bool is_end = false, is_changed = false;
 
 	while (read(signals, &info, sizeof(info)) == (ssize_t)sizeof(info)) {
-		is_resized |= info.ssi_signo == SIGWINCH;
-		is_end |= info.ssi_signo != SIGWINCH;
+		if (info.ssi_signo == SIGTSTP)
+			stop(watch);
+		is_changed |= info.ssi_signo == SIGWINCH || info.ssi_signo == SIGTSTP;
+		is_end |= info.ssi_signo != SIGWINCH && info.ssi_signo != SIGTSTP;
 	}
-	if (is_resized && watch->is_screen && watch->n_refreshes > 0)
+	if (is_changed && watch->is_screen && watch->n_refreshes > 0)
 		watch_show(watch);
 	return is_end;
 }

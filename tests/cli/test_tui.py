@@ -452,6 +452,45 @@ def what_cannot_be_shown_is_said():
 
 
 @needs_terminal
+def damaged_recordings_are_browsed():
+    """Whatever the file says, each view comes or the end is one of those that are documented."""
+    paths = [recording(variant) for variant in ("differs", "inconsistent", "unknown", "overflow", "two", "abandoned",
+                                                "varied", "round", "killed", "huge")]
+    whole = read(recording("good"))
+    for at in (400, len(whole) // 2, len(whole) - 700):
+        paths.append(write("flipped-%d.hs" % at, whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1:]))
+        paths.append(write("cut-%d.hs" % at, whole[:at]))
+    n_browsed = 0
+    for path in paths:
+        with Terminal(path) as terminal:
+            lines = terminal.wait(lambda lines: lines[-1].startswith("?:help") or "exit:" in "\n".join(lines), path)
+            if "exit:" not in "\n".join(lines):
+                n_browsed += 1
+                for key in ("Enter", "Enter", "p", "Enter", "x", "Enter", "Enter", "Enter", "D", "n", "d", "h", "]",
+                            "G", "Enter", "t", "p", "c", "b"):
+                    terminal.press(key)
+                terminal.press("q")
+            ended = [line for line in terminal.wait("exit:") if line.startswith("exit:")]
+            assert re.fullmatch(r"exit:[034567], as before", ended[0]), (path, terminal.lines())
+    assert n_browsed >= 10, n_browsed
+
+
+@needs_terminal
+def a_failure_gives_the_screen_back():
+    # Enough for the graph, and not for the ways that paths need.
+    path = recording("many", "300000")
+    for megabytes in range(16, 64):
+        result = run("retained", "--memory", "%dM" % megabytes, "--part", "types", path, status=None)
+        if result.returncode == OK:
+            break
+    with Terminal("--memory", "%dM" % megabytes, path) as terminal:
+        terminal.at("Types")
+        terminal.press("p")
+        lines = terminal.end(IO)
+        assert "give more by --memory" in "".join(lines), lines
+
+
+@needs_terminal
 def without_utf8_other_characters_are_marked():
     with Terminal(recording("hostile-names"), env="LC_ALL=C") as terminal:
         text = "\n".join(terminal.at("Types"))

@@ -225,6 +225,24 @@ def terminal(directory):
         assert "T.Leaked" in last and "+5,000" in last and last.startswith("process " + pid), last
 
 
+@test("on a terminal: ^Z gives it back, and takes it again when it goes on")
+def terminal_stops(directory):
+    with Served(directory) as served:
+        seen = Terminal(24, 80, str(served.process.pid), "--interval", "100ms")
+        seen.until(lambda: len(seen.pages()) >= 2)
+        os.write(seen.fd, b"\x1a")
+        wait_for("the stop", lambda: open("/proc/%d/stat" % seen.child).read().rsplit(")", 1)[1].split()[0] == "T")
+        while select.select([seen.fd], [], [], 0.1)[0]:
+            seen.read()
+        assert seen.data.endswith("\033[?1049l")
+        done = len(seen.pages())
+        os.kill(seen.child, signal.SIGCONT)
+        seen.until(lambda: len(seen.pages()) >= done + 3)
+        assert seen.data.count("\033[?1049h") == 2
+        os.kill(seen.child, signal.SIGTERM)
+        assert seen.end() == 0 and seen.data.count("\033[?1049l") == 2
+
+
 @test("on a terminal: the end of the program, --limit, and a terminal that can do nothing")
 def terminal_ends(directory):
     with Served(directory) as served:
@@ -350,6 +368,18 @@ def afterwards(directory):
         assert read_json("top", served.path, "--retained", status=ours)["snapshot"] == 1
         assert read_json("top", served.path, status=ours)["snapshot"] == 4
         assert heapshot("retained", served.path + "@4").status == NOT_FOUND
+
+
+@test("snapshots that a child writes")
+def by_child(directory):
+    with Served(directory, ",fork=always") as served, Watching(served.process.pid, "--json") as watching:
+        watching.until(lambda figures: True)
+        served.say("leak", "leak")
+        assert leaked(watching.until(lambda figures: leaked(figures)[0] >= 20)) == (20, 480)
+        served.say("collect")
+        watching.until(lambda figures: figures["collections"]["major"] == 1)
+        assert watching.end() == (0, "")
+        assert {row["fork"] for row in snapshots(served.path, (OK, INCOMPLETE))} == {"child"}
 
 
 @test("a recording that is long already, with other snapshots beside those of watching")
