@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 // Flame graph of retained sizes, hanging: a row is a step of the tree of
 // dominators, the width of a box what would go with its node.
-import { Tiles } from "./tiles.js";
+import { Tiles, mergeSmall } from "./tiles.js";
 
 const ROW = 22; // pixels
-const LEAST = 1.5;
+const LEAST = 3; // of a box; what is narrower goes into "other"
 
 export class Flame extends Tiles {
   constructor(app) {
@@ -29,14 +29,14 @@ export class Flame extends Tiles {
     const scale = this.node.retained > 0 ? width / this.node.retained : 0;
     const place = async (node, above, row, x) => {
       const w = node === this.node ? width : node.retained * scale;
-      boxes.push({ node, above, x, y: row * ROW, w: Math.max(LEAST, w - 1), h: ROW - 1 });
+      boxes.push({ node, above, x, y: row * ROW, w: Math.max(1, w - 1), h: ROW - 1 });
       if (!node.hasChildren) return;
       let at = x;
-      for (const child of await this.app.data.children(node)) {
+      // Its own objects need no box: they are where nothing hangs below it.
+      const children = (await this.app.data.children(node)).filter((child) => child.kind !== "own");
+      for (const child of mergeSmall(node, children, scale > 0 ? LEAST / scale : 0)) {
         const size = child.retained * scale;
-        // Its own objects need no box: they are where nothing hangs below it.
-        if (size >= LEAST && child.kind !== "own")
-          await place(child, node === this.node ? [] : [...above, node], row + 1, at);
+        if (size >= 1) await place(child, node === this.node ? [] : [...above, node], row + 1, at);
         at += size;
       }
     };

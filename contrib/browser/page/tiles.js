@@ -4,6 +4,31 @@
 import { h, replace, onResize } from "./dom.js";
 import { bytes, count, exactBytes, share, shortName } from "./format.js";
 
+/** CHILDREN of NODE in their order; those of less than LEAST bytes go into its "other". */
+export function mergeSmall(node, children, least) {
+  const large = children.filter((child) => child.kind !== "other" && child.retained >= least);
+  const small = children.filter((child) => !large.includes(child));
+  if (small.length === 0) return large;
+  const sum = (key) => small.reduce((all, child) => all + child[key], 0);
+  const n = small.filter((child) => child.kind !== "other").length;
+  return [
+    ...large,
+    {
+      id: node.id + "other",
+      snapshot: node.snapshot,
+      kind: "other",
+      name: "other",
+      parentName: node.name,
+      hasChildren: false,
+      objects: sum("allObjects"),
+      allObjects: sum("allObjects"),
+      bytes: sum("retained"),
+      retained: sum("retained"),
+      merged: n,
+    },
+  ];
+}
+
 export class Tiles {
   /** OPTIONS: { className, title, hint }; a subclass has layout(). */
   constructor(app, options) {
@@ -55,8 +80,9 @@ export class Tiles {
   /** What a box is, in a sentence. */
   words(node) {
     const own = node.kind === "type" && node.objects !== node.allObjects;
+    const name = node.merged ? `${count(node.merged)} others` : node.name;
     return (
-      `${node.name}: retains ${bytes(node.retained)} (${exactBytes(node.retained)}, ` +
+      `${name}: retains ${bytes(node.retained)} (${exactBytes(node.retained)}, ` +
       `${share(node.retained, this.way[0].retained)} of all), ${count(node.allObjects)} object${node.allObjects === 1 ? "" : "s"}` +
       (own ? `, ${count(node.objects)} of them its own with ${bytes(node.bytes)}` : "")
     );

@@ -2,13 +2,13 @@
 // Treemap of retained sizes: the area of a box is what would go with its node.
 // Boxes stand in those that dominate them; squarified as by Bruls, Huizing and
 // van Wijk.
-import { Tiles } from "./tiles.js";
+import { Tiles, mergeSmall } from "./tiles.js";
 
 const HEAD = 18; // pixels of a title
 const EDGE = 2;
-const DEPTH = 6; // levels that are drawn at a time
-const LEAST = 6; // pixels, of a side
-const MOST = 1500; // boxes; the largest come first
+const DEPTH = 8; // levels that are drawn at a time
+const LEAST = 90; // square pixels of a box; what is smaller goes into "other"
+const MOST = 1200; // boxes
 
 /** Rectangles for SIZES (descending) in a rectangle, their shape near to squares. */
 export function squarify(sizes, x, y, w, h) {
@@ -56,28 +56,32 @@ export class Treemap extends Tiles {
 
   async layout(width, height) {
     const boxes = [];
-    // Level by level, so that a limit leaves out what is small and deep.
-    const queue = [{ node: this.node, above: [], depth: 0, x: 0, y: 0, w: width, h: height }];
-    for (let at = 0; at < queue.length; at++) {
-      const { node, above, depth, x, y, w, h } = queue[at];
-      const isOpen = node.hasChildren && depth < DEPTH && w >= 40 && h >= HEAD + 14;
-      boxes.push({ node, above, x, y, w: Math.max(0, w - 1), h: Math.max(0, h - 1), isHead: isOpen });
+    // The largest is opened first, so that a limit leaves out what is small.
+    const waiting = [{ node: this.node, above: [], depth: 0, x: 0, y: 0, w: width, h: height }];
+    while (waiting.length > 0) {
+      let most = 0;
+      waiting.forEach((box, i) => {
+        if (box.w * box.h > waiting[most].w * waiting[most].h) most = i;
+      });
+      const { node, above, depth, x, y, w, h } = waiting.splice(most, 1)[0];
+      const isOpen = node.hasChildren && depth < DEPTH && w >= 40 && h >= HEAD + 14 && boxes.length + waiting.length < MOST;
+      boxes.push({ node, above, depth, x, y, w: Math.max(0, w - 1), h: Math.max(0, h - 1), isHead: isOpen });
       if (!isOpen) continue;
-      const children = await this.app.data.children(node);
-      const ordered = children.filter((child) => child.retained > 0).sort((a, b) => b.retained - a.retained);
-      const inner = squarify(
-        ordered.map((child) => child.retained),
-        x + EDGE,
-        y + HEAD,
-        w - 2 * EDGE - 1,
-        h - HEAD - EDGE - 1
-      );
-      for (let i = 0; i < inner.length; i++) {
-        const box = inner[i];
-        if (box.w < LEAST || box.h < LEAST || queue.length >= MOST) continue;
-        queue.push({ ...box, node: ordered[i], above: depth === 0 ? [] : [...above, node], depth: depth + 1 });
-      }
+      const inner = { x: x + EDGE, y: y + HEAD, w: w - 2 * EDGE - 1, h: h - HEAD - EDGE - 1 };
+      const least = (LEAST * node.retained) / (inner.w * inner.h);
+      const children = mergeSmall(node, await this.app.data.children(node), least).filter((child) => child.retained > 0);
+      children.sort((a, b) => b.retained - a.retained);
+      squarify(
+        children.map((child) => child.retained),
+        inner.x,
+        inner.y,
+        inner.w,
+        inner.h
+      ).forEach((box, i) => {
+        if (box.w >= 3 && box.h >= 3) waiting.push({ ...box, node: children[i], above: depth === 0 ? [] : [...above, node], depth: depth + 1 });
+      });
     }
-    return boxes;
+    // Those inside stand behind those around them, in the page and for the keys.
+    return boxes.sort((a, b) => a.depth - b.depth);
   }
 }
