@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -54,13 +55,17 @@ static int make_temporary(struct newfile *file)
 	static const char suffix[] = ".XXXXXX";
 	const char *slash = strrchr(file->target, '/');
 	const size_t folder = slash != NULL ? (size_t)(slash - file->target) + 1 : 0;
+	const char *name = file->target + folder;
 	int error;
 
-	file->temporary = malloc(strlen(file->target) + 1 + sizeof(suffix));
+	/* A name as long as the system allows has no room for more. */
+	if (1 + strlen(name) + sizeof(suffix) > NAME_MAX)
+		name = "heapshot";
+	file->temporary = malloc(folder + 1 + strlen(name) + sizeof(suffix));
 	if (file->temporary == NULL)
 		return ENOMEM;
 	sprintf(file->temporary, "%.*s%s%s%s", (int)folder, file->target,
-		file->is_hidden ? "." : "", file->target + folder, suffix);
+		file->is_hidden ? "." : "", name, suffix);
 	unfinished_hold(true);
 	file->fd = mkostemp(file->temporary, O_CLOEXEC);
 	error = file->fd >= 0 ? 0 : errno;

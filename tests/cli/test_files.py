@@ -116,6 +116,19 @@ def extract_copies_frames():
 
 
 @test
+def names_as_long_as_the_system_allows():
+    whole = recording("good")
+    for length in (247, 250, 255):
+        name = "n" * (length - 3) + ".hs"
+        run("extract", whole + "@1", "-o", name)
+        run("verify", name)
+        run("export", "--format=gcdump", whole + "@1", "-o", name, "--overwrite")
+        os.unlink(os.path.join(cli.folder, name))
+    result = run("extract", whole + "@1", "-o", "n" * 256, status=IO)
+    assert result.err.count("\n") == 1 and "too long" in result.err, result.err
+
+
+@test
 def extract_of_what_is_not_whole():
     for variant, number in (("killed", 3), ("differs", 1), ("abandoned", 2)):
         whole = recording(variant)
