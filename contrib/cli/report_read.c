@@ -32,14 +32,12 @@ uint32_t report_name(struct report *report, const char *text)
 }
 
 /* Types without a name are told apart by number, which means nothing in another file. */
-static char *key_text(const struct report *report, const struct recording *recording,
-		      const struct type_key *key)
+static char *key_text(const struct recording *recording, const struct type_key *key)
 {
 	char unnamed[32], *text = NULL;
 	const char *file = *key->name != '\0' ? "" : recording->path;
 	int n;
 
-	(void)report;
 	n = asprintf(&text, "%s\x1f%s\x1f%" PRIx64 "\x1f%s", type_key_name(key, unnamed),
 		     key->assembly, key->hash, file);
 	return n < 0 ? NULL : text;
@@ -48,7 +46,7 @@ static char *key_text(const struct report *report, const struct recording *recor
 uint32_t report_type(struct report *report, const struct recording *recording,
 		     const struct type_key *key)
 {
-	char unnamed[32], *text = key_text(report, recording, key);
+	char unnamed[32], *text = key_text(recording, key);
 	uint32_t number = text != NULL ? labels_add(&report->type_keys, text) : UINT32_MAX;
 	struct report_type *type;
 

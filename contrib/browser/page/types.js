@@ -14,30 +14,22 @@ export class Types {
     const most = (key) => Math.max(1, ...this.rows.map((row) => row[key] || 0));
     const mostBytes = most("bytes");
     const mostRetained = most("retained");
+    const size = (key, title, hint, largest) => ({
+      key,
+      title,
+      hint,
+      value: (row) => row[key],
+      text: (row) => bytes(row[key]),
+      exact: (row) => exactBytes(row[key]),
+      bar: (row) => row[key] / largest,
+    });
     const columns = [
       { key: "name", title: "Type", isText: true, value: (row) => row.name, swatch: (row) => this.app.colours.ofType(row.name) },
       { key: "assembly", title: "Assembly", isText: true, value: (row) => row.assembly || "-" },
       { key: "count", title: "Objects", hint: "Objects of the type", value: (row) => row.count, text: (row) => count(row.count) },
-      {
-        key: "bytes",
-        title: "Size",
-        hint: "Exact bytes of all its objects",
-        value: (row) => row.bytes,
-        text: (row) => bytes(row.bytes),
-        exact: (row) => exactBytes(row.bytes),
-        bar: (row) => row.bytes / mostBytes,
-      },
+      size("bytes", "Size", "Exact bytes of all its objects", mostBytes),
     ];
-    if (snapshot.hasGraph)
-      columns.push({
-        key: "retained",
-        title: "Retained",
-        hint: "What would go with its objects",
-        value: (row) => row.retained,
-        text: (row) => bytes(row.retained),
-        exact: (row) => exactBytes(row.retained),
-        bar: (row) => row.retained / mostRetained,
-      });
+    if (snapshot.hasGraph) columns.push(size("retained", "Retained", "What would go with its objects", mostRetained));
     if (first)
       columns.push({
         key: "change",
