@@ -361,6 +361,21 @@ def failures(directory):
         assert os.listdir(directory) == ["old"] and os.listdir(directory + "/old") == [], os.listdir(directory)
 
 
+@test("rows are written as they come: all tables take as much memory as one small one")
+def memory(directory):
+    peaks = []
+    for options in (("--table=dominators", "-o", directory + "/one"), ("-o", directory + "/fleet")):
+        process = subprocess.Popen([HEAPSHOT, "export", "--format=ndjson", synthetic("many", "1000000"), *options],
+                                   stdout=subprocess.DEVNULL)
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status  # it was waited for
+        peaks.append(usage.ru_maxrss >> 10)
+        assert status == 0, status
+    written = sum(os.path.getsize(os.path.join(place, name))
+                  for place, _, names in os.walk(directory) for name in names) >> 20
+    assert written > 200 and peaks[1] < peaks[0] + 16, (peaks, written)
+
+
 @test("what is incomplete is written as far as it is there, and said")
 def incomplete(directory):
     result = heapshot("export", "--format", "csv", "-o", directory + "/a", synthetic("killed") + "@3")
