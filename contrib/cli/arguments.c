@@ -57,7 +57,7 @@ const struct cli_option_row cli_options[] = {
 	 "sqlite gcdump heapsnapshot mono-heap folded speedscope pprof csv ndjson",
 	 "the format to write", CLI_TEXT, PLACE(format)},
 	{CLI_TABLE, "table", 0, "NAME",
-	 "recording snapshots types domains type_totals objects refs fields ephemerons "
+	 "recording snapshots types domains type_totals objects refs fields ephemerons strings "
 	 "root_sources roots dominators events counters counter_samples",
 	 "csv, ndjson: only this table, to a file or standard output", CLI_WORD, PLACE(table)},
 	{CLI_NEW_FILE, "output", 'o', "FILE", NULL, "the file to write, - for standard output",

@@ -39,6 +39,8 @@ const struct rows_description rows_tables[ROWS_TABLES] = {
 		       false},
 	[ROWS_FIELDS] = {"fields", "id INTEGER PRIMARY KEY, name TEXT", false},
 	[ROWS_EPHEMERONS] = {"ephemerons", "holder INTEGER, source INTEGER, target INTEGER", false},
+	[ROWS_STRINGS] = {"strings", "object INTEGER, length INTEGER, cut INTEGER, text TEXT",
+			  false},
 	[ROWS_ROOT_SOURCES] = {"root_sources",
 			       "id INTEGER PRIMARY KEY, snapshot INTEGER, kind TEXT, name TEXT,"
 			       " handle_type TEXT, type INTEGER, domain INTEGER, thread INTEGER,"

@@ -20,6 +20,7 @@ enum rows_table {
 	ROWS_REFS,
 	ROWS_FIELDS,
 	ROWS_EPHEMERONS,
+	ROWS_STRINGS,
 	ROWS_ROOT_SOURCES,
 	ROWS_ROOTS,
 	ROWS_DOMINATORS,
@@ -67,7 +68,7 @@ void rows_put_all(struct rows *rows);
 
 /* Its parts: the recording itself, its snapshots, types, domains, ... */
 void rows_put_recording(struct rows *rows);
-/* ... objects, references, ephemerons, roots, dominators of the snapshot, ... */
+/* ... objects, references, ephemerons, strings, roots, dominators of the snapshot, ... */
 void rows_put_graph(struct rows *rows);
 /* ... and what happened between the snapshots. */
 void rows_put_events(struct rows *rows);

@@ -8,6 +8,7 @@
 #include "contrib/export/roots.h"
 #include "contrib/export/rows.h"
 #include "contrib/export/slots.h"
+#include "contrib/export/strings.h"
 #include "contrib/export/types.h"
 
 static uint64_t id_of(uint32_t number)
@@ -110,6 +111,21 @@ static void put_ephemerons(struct rows *rows)
 	for (i = 0; i < n && rows->result == EXPORT_OK; i++)
 		rows_put(rows, ROWS_EPHEMERONS, "uuu", id_of(edges[i].table), id_of(edges[i].key),
 			 id_of(edges[i].value));
+}
+
+static bool put_string(void *user_data, const struct export_string *string)
+{
+	struct rows *rows = user_data;
+
+	rows_put(rows, ROWS_STRINGS, "uubt", id_of(string->object), string->length,
+		 (int)string->is_cut, string->text);
+	return rows->result == EXPORT_OK;
+}
+
+static void put_strings(struct rows *rows)
+{
+	if (!export_each_string(rows->export, put_string, rows))
+		rows_fail(rows, export_fail_memory(rows->export));
 }
 
 static void put_sources(struct rows *rows)
@@ -219,6 +235,8 @@ void rows_put_graph(struct rows *rows)
 		put_all_references(rows, n);
 	if (rows_want(rows, ROWS_EPHEMERONS))
 		put_ephemerons(rows);
+	if (rows_want(rows, ROWS_STRINGS))
+		put_strings(rows);
 	if (rows_want(rows, ROWS_ROOT_SOURCES))
 		put_sources(rows);
 	if (rows_want(rows, ROWS_ROOTS))

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Texts of a snapshot's string objects, as names.
+ * Texts of a snapshot's string objects.
  */
+#include "config.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,17 +13,14 @@
 #include "contrib/reader/utf16.h"
 #include "schema/heapshot.pb-c.h"
 
-/* "... (of 18446744073709551615)" */
-#define TAIL_BYTES 32
-
-struct strings {
+struct pass {
 	const struct export *export;
-	struct export_names *names;
-	uint32_t *texts;
+	export_string_take *take;
+	void *user_data;
 	bool has_memory;
 };
 
-/* Names end with a NUL, so none may stand in them. */
+/* Texts end with a NUL, so none may stand in them. */
 static void replace_nul(ProtobufCBinaryData *text)
 {
 	size_t i;
@@ -33,78 +32,111 @@ static void replace_nul(ProtobufCBinaryData *text)
 		}
 }
 
-/* The number of the name for STRING; NO_NAME without memory. */
-static uint32_t name_text(struct strings *strings, Heapshot__StringContent *string)
-{
-	char *text = malloc(string->text.len / 2 * 3 + 1 + TAIL_BYTES);
-	uint32_t name;
-	size_t n;
-
-	if (text == NULL)
-		return EXPORT_NO_NAME;
-	replace_nul(&string->text);
-	n = hs_utf16_to_utf8(string->text.data, string->text.len, text);
-	if (string->length > string->text.len / 2)
-		snprintf(text + n, TAIL_BYTES, "... (of %" PRIu64 ")", string->length);
-	name = export_name(strings->names, text);
-	free(text);
-	return name;
-}
-
 /* Whether OBJECT is a string, as damaged files may not say. */
-static bool is_string(const struct strings *strings, uint32_t object)
+static bool is_string(const struct export *export, uint32_t object)
 {
 	size_t n;
-	const struct heapshot_graph_class *classes =
-		heapshot_graph_classes(strings->export->graph, &n);
-	const uint32_t class = heapshot_graph_class_of(strings->export->graph, object);
+	const struct heapshot_graph_class *classes = heapshot_graph_classes(export->graph, &n);
+	const uint32_t class = heapshot_graph_class_of(export->graph, object);
 	const struct heapshot_type *type =
-		heapshot_reader_type(strings->export->reader, classes[class].type);
+		heapshot_reader_type(export->reader, classes[class].type);
 
 	return type != NULL && type->kind == HEAPSHOT__TYPE_KIND__TYPE_KIND_STRING;
 }
 
-static void take_text(struct strings *strings, Heapshot__StringContent *string)
+static bool take_content(const struct pass *pass, Heapshot__StringContent *content)
 {
-	const uint32_t object = heapshot_graph_find(strings->export->graph, string->object);
+	const uint32_t object = heapshot_graph_find(pass->export->graph, content->object);
+	char *text;
+	bool has_memory;
 
-	if (object == HEAPSHOT_GRAPH_NONE || !is_string(strings, object))
-		return;
-	if (strings->texts == NULL) {
-		struct heapshot_graph_counts counts;
-
-		heapshot_graph_counts(strings->export->graph, &counts);
-		strings->texts = malloc(counts.objects * sizeof(*strings->texts));
-		if (strings->texts != NULL)
-			memset(strings->texts, 0xFF, counts.objects * sizeof(*strings->texts));
-	}
-	strings->has_memory = strings->texts != NULL;
-	if (!strings->has_memory)
-		return;
-	strings->texts[object] = name_text(strings, string);
-	strings->has_memory = strings->texts[object] != EXPORT_NO_NAME;
+	if (object == HEAPSHOT_GRAPH_NONE || !is_string(pass->export, object))
+		return true;
+	text = malloc(content->text.len / 2 * 3 + 1);
+	if (text == NULL)
+		return false;
+	replace_nul(&content->text);
+	hs_utf16_to_utf8(content->text.data, content->text.len, text);
+	has_memory = pass->take(pass->user_data,
+				&(struct export_string){
+					.object = object,
+					.length = content->length,
+					.text = text,
+					.is_cut = content->length > content->text.len / 2,
+				});
+	free(text);
+	return has_memory;
 }
 
-static bool take(void *user_data, const struct heapshot_record *record)
+static bool take_record(void *user_data, const struct heapshot_record *record)
 {
-	struct strings *strings = user_data;
+	struct pass *pass = user_data;
 	Heapshot__StringBatch *batch;
 	size_t i;
 
 	if (record->field != HEAPSHOT__RECORD__BODY_STRING_BATCH)
 		return true;
 	batch = heapshot__string_batch__unpack(NULL, record->body_bytes, record->body);
-	for (i = 0; batch != NULL && i < batch->n_string && strings->has_memory; i++)
-		take_text(strings, batch->string[i]);
+	for (i = 0; batch != NULL && i < batch->n_string && pass->has_memory; i++)
+		pass->has_memory = take_content(pass, batch->string[i]);
 	heapshot__string_batch__free_unpacked(batch, NULL);
-	return strings->has_memory;
+	return pass->has_memory;
+}
+
+bool export_each_string(const struct export *export, export_string_take *take, void *user_data)
+{
+	struct pass pass = {export, take, user_data, true};
+
+	export_each_in_snapshot(export->reader, export->snapshot, take_record, &pass);
+	return pass.has_memory;
+}
+
+/* ---- As names ---- */
+
+struct named {
+	struct export_names *names;
+	uint64_t n_objects;
+	uint32_t *texts;
+};
+
+/* The number of the name for STRING; NO_NAME without memory. */
+static uint32_t name_string(struct export_names *names, const struct export_string *string)
+{
+	uint32_t name;
+	char *text;
+
+	if (!string->is_cut)
+		return export_name(names, string->text);
+	if (asprintf(&text, "%s... (of %" PRIu64 ")", string->text, string->length) < 0)
+		return EXPORT_NO_NAME;
+	name = export_name(names, text);
+	free(text);
+	return name;
+}
+
+static bool take_name(void *user_data, const struct export_string *string)
+{
+	struct named *named = user_data;
+
+	if (named->texts == NULL) {
+		named->texts = malloc(named->n_objects * sizeof(*named->texts));
+		if (named->texts == NULL)
+			return false;
+		memset(named->texts, 0xFF, named->n_objects * sizeof(*named->texts));
+	}
+	named->texts[string->object] = name_string(named->names, string);
+	return named->texts[string->object] != EXPORT_NO_NAME;
 }
 
 bool export_strings_read(const struct export *export, struct export_names *names, uint32_t **texts)
 {
-	struct strings strings = {.export = export, .names = names, .has_memory = true};
+	struct named named = {.names = names};
+	struct heapshot_graph_counts counts;
+	bool has_memory;
 
-	export_each_in_snapshot(export->reader, export->snapshot, take, &strings);
-	*texts = strings.texts; /* the caller's to free in any case */
-	return strings.has_memory;
+	heapshot_graph_counts(export->graph, &counts);
+	named.n_objects = counts.objects;
+	has_memory = export_each_string(export, take_name, &named);
+	*texts = named.texts; /* the caller's to free in any case */
+	return has_memory;
 }

@@ -49,6 +49,14 @@ def export(directory, form, source, *options, status=OK, **how):
     return out
 
 
+def recorded_strings(source):
+    """{address: (length, recorded text)} of the last snapshot's strings, without the character zero."""
+    number = snapshots(source)[-1]["id"]
+    rows = [json.loads(line) for line in heapshot("dump", "%s@%d" % (source, number)).out.splitlines()]
+    return {string["object"]: (string["length"], string["text"].replace("\0", "\ufffd"))
+            for row in rows if row["record"] == "string_batch" and row["snapshot"] == number for string in row["string"]}
+
+
 def assert_streams(directory, form, source):
     """Standard output gets the same bytes as a file, and nothing else is said."""
     with open(export(directory, form, source), "rb") as file:

@@ -121,15 +121,8 @@ def retained(directory):
 def strings(directory):
     for args, most in (("Strings.exe distinct 1000", 5), ("Strings.exe same 1000", 50), ("Events.exe leak 500", 20)):
         source = recorded(args, ",strings=%d" % most)
-        number = snapshots(source)[-1]["id"]
-        texts = {}
-        for line in heapshot("dump", "%s@%d" % (source, number)).out.splitlines():
-            row = json.loads(line)
-            if row["record"] == "string_batch" and row["snapshot"] == number:
-                for string in row["string"]:
-                    text = string["text"].replace("\0", "\ufffd")
-                    is_cut = string["length"] > most
-                    texts[id_of(string["object"])] = text + "... (of %d)" % string["length"] * is_cut
+        texts = {id_of(address): text + "... (of %d)" % length * (length > most)
+                 for address, (length, text) in recorded_strings(source).items()}
         nodes = nodes_of(directory, source)
         assert {node.id: node.name for node in nodes if node.type == "string"} == texts and len(texts) > 100, args
         # All strings of the program, and their bytes.

@@ -157,6 +157,19 @@ def fields(directory):
     assert unknown * 20 < total, "%d of %d references have no name" % (unknown, total)
 
 
+@test("strings have the text that was recorded, and their length")
+def strings(directory):
+    for args, most in (("Strings.exe distinct 1000", 5), ("Strings.exe same 1000", 50)):
+        source = recorded(args, ",strings=%d" % most)
+        base = database(directory, source)
+        rows = base.execute("SELECT o.address, s.length, s.cut, s.text FROM strings s JOIN objects_named o"
+                            " ON o.id = s.object WHERE o.type = 'System.String'").fetchall()
+        assert {address: (length, text) for address, length, _, text in rows} == recorded_strings(source), args
+        assert all(cut == (length > most) for _, length, cut, _ in rows)
+        assert len(rows) == base.execute("SELECT count(*) FROM strings").fetchone()[0] > 100
+    assert database(directory, recorded("Strings.exe distinct 1000")).execute("SELECT * FROM strings").fetchall() == []
+
+
 @test("collections are those of heapshot events, and so are the rest of the events")
 def events(directory):
     source = recorded("Garbage.exe replace 1")

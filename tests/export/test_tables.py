@@ -29,7 +29,7 @@ const fs = require('fs');
 })();
 """
 TABLES = ("recording", "snapshots", "types", "domains", "type_totals", "objects", "refs", "fields", "ephemerons",
-          "root_sources", "roots", "dominators", "events", "counters", "counter_samples")
+          "strings", "root_sources", "roots", "dominators", "events", "counters", "counter_samples")
 
 
 def duckdb(directory, statements):
