@@ -147,6 +147,8 @@ static void run_exports(const struct cli_command *command, const char *path)
 /* Whether COMMAND reads recordings only: those that always write files are left out. */
 static bool is_for_files(const struct cli_command *command)
 {
+	if (command->run == cli_tui) /* it wants a terminal */
+		return false;
 	if (strcmp(command->operands, FILES) == 0)
 		return true;
 	return (command->options & CLI_NEW_FILE) == 0 &&
