@@ -33,7 +33,6 @@ struct rows {
 	uint64_t n_edges;
 	uint64_t last_address, last_offset;
 	uint32_t n;
-	bool is_odd; /* not as recorders write it */
 };
 
 /* Addresses that a target can stand for lie so far from BASE. */
@@ -147,7 +146,6 @@ static enum heapshot_read_result take_rows(void *user_data, const struct heapsho
 	if (n == 0)
 		return HEAPSHOT_READ_OK;
 odd:
-	rows->is_odd = true;
 	return HEAPSHOT_READ_MISUSE; /* ends the pass */
 }
 
@@ -297,7 +295,7 @@ static bool move_columns(const struct rows *rows)
 	return true;
 }
 
-/* What was read becomes columns of the graph.  Sets is_odd where it cannot. */
+/* What was read becomes columns of the graph, which is_read says then. */
 static enum heapshot_read_result arrange(struct rows *rows)
 {
 	struct heapshot_graph *graph = rows->graph;
@@ -305,17 +303,15 @@ static enum heapshot_read_result arrange(struct rows *rows)
 	enum heapshot_read_result result;
 	uint64_t n;
 
-	rows->is_odd = rows->n != graph->n || rows->n_edges != graph->room_edges ||
-		       (rows->beyond & mask) != 0 ||
-		       rows->beyond >> (REACH_SHIFT + graph->index.word_shift) != 0;
-	if (rows->is_odd)
+	if (rows->n != graph->n || rows->n_edges != graph->room_edges ||
+	    (rows->beyond & mask) != 0 ||
+	    rows->beyond >> (REACH_SHIFT + graph->index.word_shift) != 0)
 		return HEAPSHOT_READ_OK;
 	rows->runs[rows->n_runs - 1].n_edges = rows->n_edges - rows->runs[rows->n_runs - 1].edge;
 	graph->n_edges = rows->n_edges;
 	if (!is_ascending(rows)) {
 		sort_runs(rows->runs, rows->n_runs);
-		rows->is_odd = !is_ascending(rows);
-		if (rows->is_odd)
+		if (!is_ascending(rows))
 			return HEAPSHOT_READ_OK;
 		if (!move_columns(rows))
 			return hs_fail_memory(graph->reader);
@@ -351,11 +347,10 @@ enum heapshot_read_result hs_graph_read_at_once(struct heapshot_graph *graph)
 	if (result == HEAPSHOT_READ_OK && !graph->is_damaged &&
 	    graph->n + 2 * (uint64_t)graph->table.n_sources + 1 < HEAPSHOT_GRAPH_NONE)
 		result = arrange(&rows);
-	else if (result != HEAPSHOT_READ_MEMORY && result != HEAPSHOT_READ_IO)
-		rows.is_odd = true;
 	hs_memory_release(graph->memory, rows.runs, rows.room_runs * sizeof(*rows.runs));
-	if (!rows.is_odd)
+	if (graph->is_read || result == HEAPSHOT_READ_IO)
 		return result;
+	/* Also where memory did not suffice: three passes need a little less. */
 	hs_graph_forget(graph);
 	return HEAPSHOT_READ_OK;
 }

@@ -106,7 +106,7 @@ def read_arguments(words):
     options.devtools_objects = options.devtools_objects or ([50000] if quick else [1000000, 5000000])
     options.devtools_rounds = options.devtools_rounds or (1 if quick else 3)
     options.list_bytes = options.list_bytes or (2000000 if quick else 1000000000)
-    options.list_objects = 50000 if quick else 20000000
+    options.list_objects = 50000 if quick else 5000000
     options.huge = options.huge or (200000 if quick else 100000000)
     options.pairs = 0
     options.parts = reading.PARTS
