@@ -150,6 +150,8 @@ int tui_want_ways(struct tui *tui);
 
 /* ---- The screen ---- */
 
+/* Whether it is known, and can place its cursor (tui_terminal.c). */
+bool tui_terminal_is_usable(void);
 /* Until the user has enough.  A status, said. */
 int tui_run(struct tui *tui);
 /* False, with a message, where there is no terminal that it could use. */

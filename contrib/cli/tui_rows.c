@@ -133,7 +133,8 @@ void tui_sort_rows(struct tui_table *table, enum tui_sort sort)
 			continue;
 		sorted_column = column;
 		is_change = table->changes != 0;
-		qsort(table->rows, table->n, sizeof(*table->rows), compare);
+		if (table->n > 0)
+			qsort(table->rows, table->n, sizeof(*table->rows), compare);
 		return;
 	}
 }

@@ -33,9 +33,8 @@ bool tui_screen_begin(void)
 
 	setlocale(LC_CTYPE, "");
 	/* Unlike initscr() it does not end the process. */
-	screen = newterm(NULL, stdout, stdin);
-	if (screen == NULL || tigetstr("cup") == NULL || tigetstr("cup") == (char *)-1) {
-		tui_screen_end();
+	screen = tui_terminal_is_usable() ? newterm(NULL, stdout, stdin) : NULL;
+	if (screen == NULL) {
 		cli_message("tui: the terminal '%s' cannot be used; is TERM right?",
 			    term != NULL ? term : "");
 		return false;

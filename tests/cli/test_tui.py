@@ -528,6 +528,8 @@ def mono_recording(name, *program, options=""):
     """A recording of PROGRAM, or why there is none."""
     if shutil.which("mono") is None:
         return None, "mono is missing"
+    if os.environ.get("HEAPSHOT_SANITIZERS") == "yes":
+        return None, "a module with sanitizers cannot be loaded"
     path = os.path.join(cli.folder, name)
     env = dict(os.environ, LD_LIBRARY_PATH=os.path.join(BUILD, ".libs"))
     for variable in ("HEAPSHOT_OPTIONS", "MONO_GC_PARAMS"):
