@@ -204,6 +204,7 @@ exports.paths = async ({ open, job, assert }) => {
 
 exports.diff = async ({ open, job, assert }) => {
   const page = await open(job.pages.events, "diff");
+  const { ids } = job.expected.events;
   const check = async (diff) => {
     const shown = await rows(page);
     assert.deepStrictEqual(
@@ -219,11 +220,11 @@ exports.diff = async ({ open, job, assert }) => {
   // Any two, chosen by the lists.
   await page.select("#diff-from", options[1]);
   await page.select("#diff-to", options[options.length - 2]);
-  await wait(page, (a, b) => document.querySelector("#panel caption").textContent.includes(a) && document.querySelector("#panel caption").textContent.includes("to #" + b), "#2", String(options.length - 1));
+  await wait(page, (a, b) => document.querySelector("#panel caption").textContent.includes(a) && document.querySelector("#panel caption").textContent.includes("to #" + b), "#" + ids[1], ids[ids.length - 2]);
   await check(job.expected.events.diffMiddle);
   // The other way round.
   await page.click(".choose button");
-  await wait(page, () => document.querySelector("#panel caption").textContent.includes("to #2"));
+  await wait(page, (id) => document.querySelector("#panel caption").textContent.includes("to #" + id), ids[1]);
   const turned = await rows(page);
   const back = new Map(job.expected.events.diffMiddle.types.map((row) => [row.type, row]));
   for (const row of turned) assert(Math.abs(number(row[2].text)) === Math.abs(back.get(row[0].text).count));
@@ -240,7 +241,7 @@ exports.diff = async ({ open, job, assert }) => {
 
 exports.timeline = async ({ open, job, assert }) => {
   const page = await open(job.pages.events, "timeline");
-  const { events, list } = job.expected.events;
+  const { events, list, ids } = job.expected.events;
   const marks = await page.$$eval(".mark", (found) => found.map((mark) => [mark.dataset.snapshot, mark.getAttribute("role"), parseFloat(mark.querySelector("line").getAttribute("x1"))]));
   assert.deepStrictEqual(marks.map((mark) => Number(mark[0])), list.snapshots.map((snapshot) => snapshot.id));
   const end = Math.max(events.summary.duration_ns, ...list.snapshots.map((snapshot) => snapshot.time_ns));
@@ -263,10 +264,10 @@ exports.timeline = async ({ open, job, assert }) => {
   await page.mouse.move(place[0] + left + 1, place[1] + 60);
   assert((await line(page)).startsWith("Collection 1 at "));
   // A mark chooses its snapshot, by a click and by Enter.
-  await page.$eval('.mark[data-snapshot="1"]', (mark) => mark.dispatchEvent(new MouseEvent("click", { bubbles: true })));
+  await page.$eval(`.mark[data-snapshot="${ids[0]}"]`, (mark) => mark.dispatchEvent(new MouseEvent("click", { bubbles: true })));
   await wait(page, () => document.querySelector("#snapshot").value === "0");
-  assert.strictEqual(await page.$eval(".mark.chosen", (mark) => mark.dataset.snapshot), "1");
-  await page.$eval('.mark[data-snapshot="2"]', (mark) => mark.focus());
+  assert.strictEqual(await page.$eval(".mark.chosen", (mark) => mark.dataset.snapshot), String(ids[0]));
+  await page.$eval(`.mark[data-snapshot="${ids[1]}"]`, (mark) => mark.focus());
   await page.keyboard.press("Enter");
   await wait(page, () => document.querySelector("#snapshot").value === "1");
   await page.click("#panel .snapshots button.link");
@@ -289,6 +290,24 @@ exports.snapshots = async ({ open, job, assert }) => {
 };
 
 // ---- Other recordings ----
+
+exports.twoFiles = async ({ open, job, assert }) => {
+  const page = await open(job.pages.both, "diff");
+  const titles = await page.$$eval("#diff-from option", (list) => list.map((option) => option.textContent));
+  assert.deepStrictEqual(titles.map((title) => title.split(" ").slice(0, 2).join(" ")), ["held.hs #1", "good.hs #1", "good.hs #2", "good.hs #3"]);
+  const shown = await rows(page);
+  assert.deepStrictEqual(
+    shown.map((row) => [row[0].text, row[1].text, number(row[2].text), exact(row[3].title), exact(row[4].title)]).sort(),
+    job.expected.both.types.map((row) => [row.type, row.assembly || "-", row.count, row.bytes, row.retained]).sort()
+  );
+  assert(shown.length > 0);
+  // The summary is that of the recording whose snapshot is chosen.
+  for (const [index, file] of [["0", "held.hs"], ["3", "good.hs"]]) {
+    await page.select("#snapshot", index);
+    await page.click("#tab-summary");
+    await wait(page, (name) => (document.querySelector(".about") || { textContent: "" }).textContent.includes(name), file);
+  }
+};
 
 exports.oneSnapshot = async ({ open, job, assert }) => {
   const page = await open(job.pages.held, "diff");

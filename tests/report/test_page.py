@@ -25,6 +25,7 @@ CHECKS = {
     "diff": "any two snapshots are compared as by diff",
     "timeline": "the time line has the collections of events, and marks that choose snapshots",
     "snapshots": "another snapshot changes all views; back goes back",
+    "twoFiles": "two recordings in one page, compared with each other",
     "oneSnapshot": "one snapshot: what cannot be compared is said",
     "noSnapshot": "a recording without snapshots and a ring: the time line alone",
     "damaged": "damaged recordings and statistics: what is there, with notes",
@@ -122,7 +123,7 @@ def events_expected(source):
     def types(snapshot):
         return read_json("top", snapshot, "--retained")["types"]
     return {
-        "leaks": leaks, "top": types(at[-1]), "retained": read_json("retained", at[-1]),
+        "ids": ids, "leaks": leaks, "top": types(at[-1]), "retained": read_json("retained", at[-1]),
         "first": {row["type"] + " " + (row["assembly"] or "-"): row["bytes"] for row in types(at[0])},
         "firstLive": read_json("retained", at[0])["live"]["bytes"],
         "paths": read_json("path", at[-1], "T.Handler"),
@@ -151,12 +152,14 @@ def make_job():
     return {
         "pages": {
             "events": report("events", "--all", source), "held": report("held", synthetic("held")),
+            "both": report("both", synthetic("held"), good),
             "none": report("none", synthetic("none"), status=(OK, INCOMPLETE)), "ring": report("ring", ring + ".ring"),
             "damaged": report("damaged", bad, status=(OK, DAMAGED, INCOMPLETE)),
             "stats": report("stats", "%s@%d" % (stats, number)),
             "hostile": hostile_page(), "large": large_page(),
         },
-        "expected": {"events": events_expected(source)},
+        "expected": {"events": events_expected(source),
+                     "both": read_json("diff", synthetic("held") + "@1", good + "@3", "--retained")},
         "isLong": IS_LONG, "profile": os.path.join(FOLDER, "profile"), "pid": os.path.join(FOLDER, "pid"),
     }
 
