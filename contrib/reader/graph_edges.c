@@ -134,13 +134,18 @@ static enum heapshot_read_result take_edges(void *user_data, const struct heapsh
 
 enum heapshot_read_result hs_graph_close_gaps(struct heapshot_graph *graph, const uint32_t *filled)
 {
-	uint64_t out = 0, edge, end, words;
+	uint64_t out = 0, edge, end, next, words, base = 0;
 	uint32_t i;
 
-	for (i = 0; i < graph->n; i++) {
-		uint64_t start = hs_start(&graph->out, i);
+	for (i = 0, next = 0; i < graph->n; i++) {
+		uint64_t start = next;
 
-		end = hs_start(&graph->out, (uint64_t)i + 1);
+		/* Starts of this object and of those before it are new ones already. */
+		if ((i & ((1u << HS_STARTS_SHIFT) - 1)) == 0)
+			base = graph->out.base[i >> HS_STARTS_SHIFT];
+		if (((i + 1) & ((1u << HS_STARTS_SHIFT) - 1)) == 0)
+			base = graph->out.base[(i + 1) >> HS_STARTS_SHIFT];
+		next = end = base + graph->out.low[i + 1];
 		if (filled != NULL) {
 			graph->counts.dangling_references += end - start - filled[i];
 			end = start + filled[i];

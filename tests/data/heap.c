@@ -131,6 +131,8 @@ static void put_object(struct synthetic_writer *writer, const struct heap *heap,
 			refs[row.n_refs] =
 				(void *)(uintptr_t)(to == HEAP_NOWHERE
 							    ? HEAP_BASE + ((uint64_t)1 << 40)
+						    : to == HEAP_BESIDE
+							    ? HEAP_BASE - 64
 							    : heap->objects[to].address);
 		}
 		synthetic_put_row(writer, &row);

@@ -9,7 +9,8 @@
 #include "tests/data/synthetic_writer.h"
 
 struct heap_reference {
-	uint32_t from, to; /* numbers of objects; to: HEAP_NOWHERE for a dangling one */
+	/* Numbers of objects; TO: HEAP_NOWHERE or HEAP_BESIDE for a dangling one. */
+	uint32_t from, to;
 	uint64_t offset;
 };
 
@@ -27,7 +28,8 @@ struct heap_object {
 	uint32_t type;
 };
 
-#define HEAP_NOWHERE UINT32_MAX
+#define HEAP_NOWHERE UINT32_MAX       /* far from all objects */
+#define HEAP_BESIDE  (UINT32_MAX - 1) /* near them */
 #define HEAP_BASE    0x7f0000000000u
 
 struct heap {

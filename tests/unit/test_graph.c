@@ -309,6 +309,42 @@ Test(graph, leaves_out_what_leads_nowhere)
 	heap_free(&heap);
 }
 
+/* Starts of 64 objects share a base, so that what is left out may move those of others. */
+Test(graph, what_leads_nowhere_moves_no_other_reference)
+{
+	unsigned round;
+
+	random_start("nowhere");
+	for (round = 0; round < 100; round++) {
+		const uint32_t nowhere = round % 2 ? HEAP_NOWHERE : HEAP_BESIDE;
+		const size_t n = 1 + random_below(400);
+		struct heapshot_graph_counts counts;
+		struct opened opened;
+		struct heap heap = {0};
+		size_t i, k, kept = 0;
+
+		for (i = 0; i < n; i++)
+			heap_add(&heap, TYPE_ARRAY, 32 + 8 * 5);
+		for (i = 0; i < n; i++)
+			for (k = random_below(6); k > 0; k--)
+				heap_refer(&heap, (uint32_t)i, 5 - (uint32_t)k,
+					   random_below(2) ? nowhere : (uint32_t)random_below(n));
+		opened = open_heap(&heap, round % 4 < 2 ? 0 : 1 + round);
+		cr_assert_eq(opened.result, HEAPSHOT_READ_OK);
+		heapshot_graph_counts(opened.graph, &counts);
+		for (i = 0; i < heap.n_references; i++)
+			if (heap.references[i].to != nowhere)
+				heap.references[kept++] = heap.references[i];
+		cr_assert_eq(counts.references, kept);
+		cr_assert_eq(counts.dangling_references, heap.n_references - kept);
+		heap.n_references = kept;
+		for (i = 0; i < n; i++)
+			check_edges(&heap, opened.graph, (uint32_t)i, NULL);
+		close_graph(&opened);
+		heap_free(&heap);
+	}
+}
+
 Test(graph, reads_all_variants)
 {
 	struct heapshot_graph_counts counts;
