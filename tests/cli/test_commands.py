@@ -88,7 +88,7 @@ def completion():
         open(os.path.join(sockets, "%d.sock" % pid), "w").close()
     os.environ["XDG_RUNTIME_DIR"] = os.path.dirname(sockets)
     offered = complete("heapshot", "take", "")
-    assert complete("heapshot", "watch", "") == offered
+    assert str(os.getpid()) in complete("heapshot", "watch", "")
     del os.environ["XDG_RUNTIME_DIR"]
     assert str(os.getpid()) in offered and "999999999" not in offered, offered
     recording("good")
