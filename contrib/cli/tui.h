@@ -126,6 +126,8 @@ struct tui_row *tui_add(struct tui_table *table);
 struct tui_row *tui_add_named(struct tui_table *table, const char *of, const char *name,
 			      struct tui_place to);
 bool tui_add_section(struct tui_table *table, const char *name);
+/* What shows NODE: an object, a kind of roots, a root; all kinds for the root node. */
+struct tui_place tui_place_of(const struct heapshot_graph *graph, uint32_t node);
 /* Of an object or what stands for roots: RETAINED and BYTES, OF, its words, the way to it. */
 bool tui_add_node(struct tui *tui, const char *of, uint32_t node);
 void tui_clear(struct tui_table *table);

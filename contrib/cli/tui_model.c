@@ -294,7 +294,7 @@ int tui_go_to_paths(struct tui *tui)
 int tui_go_to_dominator(struct tui *tui)
 {
 	const uint32_t object = meant_object(tui);
-	uint32_t node, index;
+	uint32_t node;
 
 	if (object == HEAPSHOT_GRAPH_NONE) {
 		snprintf(tui->message, sizeof(tui->message), "an object has a dominator");
@@ -305,16 +305,7 @@ int tui_go_to_dominator(struct tui *tui)
 		snprintf(tui->message, sizeof(tui->message), "no root leads to this object");
 		return CLI_OK;
 	}
-	switch (heapshot_graph_node(tui->graph, node, &index)) {
-	case HEAPSHOT_NODE_OBJECT:
-		return tui_go(tui, (struct tui_place){TUI_OBJECT, node});
-	case HEAPSHOT_NODE_KIND:
-		return tui_go(tui, (struct tui_place){TUI_SOURCES, index});
-	case HEAPSHOT_NODE_SOURCE:
-		return tui_go(tui, (struct tui_place){TUI_ROOTED, index});
-	default:
-		return tui_go(tui, (struct tui_place){TUI_KINDS, 0});
-	}
+	return tui_go(tui, tui_place_of(tui->graph, node));
 }
 
 int tui_go_to_changes(struct tui *tui)

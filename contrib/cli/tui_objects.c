@@ -3,8 +3,8 @@
  * Views of objects: those of a type, those that a root leads to.  Of more than
  * TUI_ROWS_MAX those that retain most.
  */
+#include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "contrib/cli/most.h"
 #include "contrib/cli/text.h"
@@ -14,7 +14,7 @@
 static int put_objects(struct tui *tui, struct most *most, uint64_t n_all, const char *what)
 {
 	struct tui_table *table = &tui->table;
-	char numbers[2][TEXT_NUMBER_BYTES], text[1024];
+	char numbers[2][TEXT_NUMBER_BYTES], address[32];
 	int status = CLI_OK;
 	size_t i;
 
@@ -35,11 +35,11 @@ static int put_objects(struct tui *tui, struct most *most, uint64_t n_all, const
 		char held[1024] = "(no root leads to it)";
 		struct tui_row *row;
 
-		graph_put_node(&tui->recording, tui->graph, object, text, sizeof(text));
+		snprintf(address, sizeof(address), "0x%" PRIx64,
+			 heapshot_graph_address(tui->graph, object));
 		if (dominator != HEAPSHOT_GRAPH_NONE)
 			graph_put_node(&tui->recording, tui->graph, dominator, held, sizeof(held));
-		row = tui_add_named(table, strrchr(text, ' ') + 1, held,
-				    (struct tui_place){TUI_OBJECT, object});
+		row = tui_add_named(table, address, held, (struct tui_place){TUI_OBJECT, object});
 		if (row == NULL) {
 			status = cli_no_memory();
 			break;

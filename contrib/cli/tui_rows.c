@@ -45,8 +45,7 @@ bool tui_add_section(struct tui_table *table, const char *name)
 	return row != NULL;
 }
 
-/* Where Enter on a node leads; nowhere from the root node. */
-static struct tui_place place_of(const struct heapshot_graph *graph, uint32_t node)
+struct tui_place tui_place_of(const struct heapshot_graph *graph, uint32_t node)
 {
 	uint32_t index;
 
@@ -68,7 +67,7 @@ bool tui_add_node(struct tui *tui, const char *of, uint32_t node)
 	char text[2048];
 
 	graph_put_node(&tui->recording, tui->graph, node, text, sizeof(text));
-	row = tui_add_named(&tui->table, of, text, place_of(tui->graph, node));
+	row = tui_add_named(&tui->table, of, text, tui_place_of(tui->graph, node));
 	if (row == NULL)
 		return false;
 	row->numbers[0] = heapshot_graph_retained(tui->graph, node);

@@ -378,6 +378,16 @@ def hostile_names_stay_text():
 
 
 @needs_terminal
+def long_names_have_their_address():
+    with Terminal(recording("long-name")) as terminal:
+        assert "T." + "n" * 30 in "\n".join(terminal.at("Types"))
+        lines = terminal.at("1 object of T.nn", "Enter")
+        assert re.search(r"32 +0x[0-9a-f]+ +static T\.Pub\.Root$", "\n".join(lines), re.M), lines
+        terminal.at("0x", "Enter")
+        terminal.press("q").end()
+
+
+@needs_terminal
 def colour_is_a_choice():
     coloured = r"\x1b\[[0-9;]*(3[0-7]|4[0-7])[;m]"
     for env, is_coloured in (("TERM=screen-256color", True), ("TERM=screen-256color NO_COLOR=1", False)):

@@ -396,6 +396,7 @@ static const struct {
 	{"apart", synthetic_apart},
 	{"low", synthetic_low},
 	{"names", synthetic_names},
+	{"long-name", synthetic_long_name},
 };
 
 const char *synthetic_name(size_t i)

@@ -3,6 +3,8 @@
  * Heaps of few objects that pass a limit of some format.
  */
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 
 #include "tests/data/synthetic_limits.h"
 #include "tests/data/synthetic_writer.h"
@@ -68,4 +70,26 @@ void synthetic_names(struct synthetic_bytes *bytes, uint64_t n)
 	synthetic_flush_roots(&writer);
 	synthetic_end_snapshot(&writer);
 	synthetic_close(&writer, true, "");
+}
+
+void synthetic_long_name(struct synthetic_bytes *bytes, uint64_t n)
+{
+	struct synthetic_writer writer;
+	char *name;
+
+	n = n != 0 ? n : 3000;
+	name = calloc(n + 1, 1);
+	if (name == NULL)
+		abort();
+	memset(name, 'n', n);
+	memcpy(name, "T.", 2);
+	synthetic_open(&writer, bytes, 0xC0FFEE, 1);
+	synthetic_put_type(&writer, TYPE_LATE, name, 2);
+	synthetic_begin_snapshot(&writer, "long", "gc");
+	synthetic_put_object(&writer, TYPE_LATE, NODES, 32, 0, 0);
+	synthetic_put_root(&writer, synthetic_put_source(&writer, 4, "", "T.Pub.Root"), 4, NODES);
+	synthetic_flush_roots(&writer);
+	synthetic_end_snapshot(&writer);
+	synthetic_close(&writer, true, "");
+	free(name);
 }

@@ -19,4 +19,7 @@ void synthetic_low(struct synthetic_bytes *bytes, uint64_t n);
 /* N objects (100), each held by a static field of a name of its own. */
 void synthetic_names(struct synthetic_bytes *bytes, uint64_t n);
 
+/* An object of a type whose name has N bytes (3,000) and no blank, held by a static field. */
+void synthetic_long_name(struct synthetic_bytes *bytes, uint64_t n);
+
 #endif
