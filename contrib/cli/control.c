@@ -17,8 +17,6 @@
 #include "contrib/cli/cli.h"
 #include "contrib/cli/control.h"
 
-#define WAIT_SECONDS 600
-
 /* Value of XDG_RUNTIME_DIR in the environment of PID, in BUFFER; NULL: none. */
 static const char *runtime_folder(long pid, char *buffer, size_t size)
 {
@@ -45,7 +43,7 @@ static const char *runtime_folder(long pid, char *buffer, size_t size)
 static int connect_to(const char *path)
 {
 	struct sockaddr_un address = {.sun_family = AF_UNIX};
-	struct timeval wait = {.tv_sec = WAIT_SECONDS};
+	struct timeval wait = {.tv_sec = CONTROL_WAIT_SECONDS};
 	int fd, error;
 
 	if (strlen(path) >= sizeof(address.sun_path))
@@ -55,6 +53,8 @@ static int connect_to(const char *path)
 	if (fd < 0)
 		return -errno;
 	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof(wait));
+	/* For connect() too, which waits while a stopped process has many others waiting. */
+	setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &wait, sizeof(wait));
 	if (connect(fd, (const struct sockaddr *)&address, sizeof(address)) < 0) {
 		error = -errno;
 		close(fd);

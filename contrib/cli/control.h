@@ -6,14 +6,15 @@
 #ifndef HEAPSHOT_CLI_CONTROL_H
 #define HEAPSHOT_CLI_CONTROL_H
 
-#include <stddef.h>
-
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "contrib/cli/cli.h"
 
 /* Room for any reply. */
 #define CONTROL_REPLY_BYTES 8192
+/* A program that is stopped, or swaps, answers late; this late none does. */
+#define CONTROL_WAIT_SECONDS 600
 
 /*
  * Sends REQUEST (a line) to PROCESS, a process id or the path of a socket, and

@@ -12,10 +12,10 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/signalfd.h>
 #include <unistd.h>
 #include <wchar.h>
 
+#include "contrib/cli/signals.h"
 #include "contrib/cli/tui.h"
 
 #define CONTROL(letter) ((letter)&0x1F)
@@ -235,22 +235,6 @@ static void draw(struct keys *keys)
 		tui_screen_prompt("show only: ", keys->text);
 }
 
-/* Signals that end it come through a descriptor, so that no call is interrupted by them. */
-static int open_signals(void)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGQUIT);
-	sigaddset(&signals, SIGPIPE);
-	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
-		return -1;
-	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
 static int loop(struct keys *keys)
 {
 	struct pollfd polled[] = {{.fd = STDIN_FILENO, .events = POLLIN},
@@ -272,7 +256,8 @@ static int loop(struct keys *keys)
 
 int tui_run(struct tui *tui)
 {
-	struct keys keys = {.tui = tui, .signals = open_signals()};
+	static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, 0};
+	struct keys keys = {.tui = tui, .signals = signals_open(end_signals)};
 	int status;
 
 	if (keys.signals < 0) {

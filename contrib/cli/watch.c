@@ -15,12 +15,14 @@
 #include <unistd.h>
 
 #include "contrib/cli/control.h"
+#include "contrib/cli/signals.h"
 #include "contrib/cli/watch.h"
 
 #define DEFAULT_INTERVAL_NS UINT64_C(1000000000)
 /* The program gets on for at least so many times what a refresh took. */
 #define REST_SHARE 4
 #define REQUEST    "stats watch\n"
+#define ANSWER_NS  (CONTROL_WAIT_SECONDS * UINT64_C(1000000000))
 
 enum event { EVENT_TIME, EVENT_END, EVENT_READY };
 
@@ -32,21 +34,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* From here on signals that end or stop watching, and that of a resized terminal, come as events. */
-static int open_signals(void)
-{
-	sigset_t signals;
-
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigaddset(&signals, SIGTSTP);
-	sigaddset(&signals, SIGWINCH);
-	if (sigprocmask(SIG_BLOCK, &signals, NULL) < 0)
-		return -1;
-	return signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-}
+/* Those that end or stop watching, and that of a resized terminal. */
+static const int event_signals[] = {SIGINT, SIGTERM, SIGHUP, SIGTSTP, SIGWINCH, 0};
 
 /* ^Z: the terminal is given back, and taken again when we are continued. */
 static void stop(const struct watch *watch)
@@ -118,7 +107,9 @@ static int ask(struct watch *watch, const struct cli_command *command, int signa
 		return gone(watch, command, fd);
 	error = control_send(fd, REQUEST);
 	if (error == 0)
-		event = wait_until(watch, signals, fd, UINT64_MAX);
+		event = wait_until(watch, signals, fd, now_ns() + ANSWER_NS);
+	if (error == 0 && event == EVENT_TIME)
+		error = -ETIMEDOUT;
 	if (error == 0 && event == EVENT_READY)
 		error = control_receive(fd, reply, sizeof(reply));
 	close(fd);
@@ -271,7 +262,7 @@ int cli_watch(const struct cli_command *command, int argc, char **argv)
 			  strcmp(term, "dumb") != 0;
 	/* A reader that goes away ends us quietly. */
 	signal(SIGPIPE, SIG_DFL);
-	signals = open_signals();
+	signals = signals_open(event_signals);
 	if (signals < 0)
 		return control_say(command, watch.process, -errno);
 	status = open_tail(&watch, command, &end);
