@@ -64,8 +64,10 @@ int export_target_open(struct export_target *target, struct export *export,
 	if (target->is_folder)
 		target->n = ROWS_TABLES;
 	target->outputs = malloc(target->n * sizeof(*target->outputs));
-	if (target->outputs == NULL)
+	if (target->outputs == NULL) {
+		target->n = 0; /* there is nothing to close */
 		return cli_no_memory();
+	}
 	status = target->is_folder ? open_folder(target, export, format, command, arguments)
 				   : newfile_open(&target->file, command, arguments);
 	for (i = 0; i < target->n; i++) {
@@ -78,7 +80,7 @@ int export_target_open(struct export_target *target, struct export *export,
 		output->n = 0;
 	}
 	if (status != CLI_OK)
-		target->n = 0; /* there is nothing to close */
+		target->n = 0;
 	export->output = target->outputs;
 	export->path = target->file.temporary;
 	export->open_table = open_table;

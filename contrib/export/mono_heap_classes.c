@@ -20,12 +20,13 @@
 static uint32_t get_class(struct mono_heap *heap, const struct heapshot_type *type,
 			  const char *name, const char *assembly, uint64_t hash)
 {
-	const size_t bytes = strlen(name) + strlen(assembly) + 32;
+	const size_t bytes = strlen(name) + strlen(assembly) + 64;
 	char *key = malloc(bytes);
 	uint32_t place = EXPORT_NO_NAME;
 
 	if (key != NULL) {
-		snprintf(key, bytes, "%s\n%s\n%" PRIx64, name, assembly, hash);
+		/* The length: a name may hold whatever stands between the two. */
+		snprintf(key, bytes, "%zu\n%s\n%s\n%" PRIx64, strlen(name), name, assembly, hash);
 		place = export_name(&heap->class_keys, key);
 	}
 	free(key);

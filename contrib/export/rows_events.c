@@ -163,6 +163,8 @@ static bool grow_counters(struct events *events)
 
 static void take_counter(struct events *events, const Heapshot__Counter *counter)
 {
+	const struct counter *added;
+
 	if (!rows_want(events->rows, ROWS_COUNTERS))
 		return;
 	if (!grow_counters(events)) {
@@ -177,7 +179,10 @@ static void take_counter(struct events *events, const Heapshot__Counter *counter
 		.unit = export_name(&events->names, counter->unit),
 		.variance = export_name(&events->names, counter->variance),
 	};
-	events->n_counters++;
+	added = &events->counters[events->n_counters++];
+	if (added->name == EXPORT_NO_NAME || added->section == EXPORT_NO_NAME ||
+	    added->unit == EXPORT_NO_NAME || added->variance == EXPORT_NO_NAME)
+		rows_fail(events->rows, export_fail_memory(events->rows->export));
 }
 
 static int compare_counters(const void *a, const void *b)
@@ -189,26 +194,22 @@ static int compare_counters(const void *a, const void *b)
 	return left->number < right->number ? -1 : 1;
 }
 
-static const char *text_of(const struct events *events, uint32_t name)
-{
-	return name != EXPORT_NO_NAME ? events->names.texts[name] : NULL;
-}
-
 static void put_counters(struct events *events)
 {
+	const char **texts = events->names.texts;
 	uint32_t i;
 
 	if (events->n_counters > 0)
 		qsort(events->counters, events->n_counters, sizeof(*events->counters),
 		      compare_counters);
-	for (i = 0; i < events->n_counters; i++) {
+	for (i = 0; i < events->n_counters && events->rows->result == EXPORT_OK; i++) {
 		const struct counter *counter = &events->counters[i];
 
 		if (i + 1 < events->n_counters && counter[1].id == counter->id)
 			continue;
 		rows_put(events->rows, ROWS_COUNTERS, "utttt", (uint64_t)counter->id,
-			 text_of(events, counter->name), text_of(events, counter->section),
-			 text_of(events, counter->unit), text_of(events, counter->variance));
+			 texts[counter->name], texts[counter->section], texts[counter->unit],
+			 texts[counter->variance]);
 	}
 }
 
