@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT
 """What the tests of the heapshot command share: running it, recordings made on
 demand, and TAP."""
+import atexit
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,6 +19,9 @@ MAKE = os.path.join(BUILD, "tests/data/make_recording")
 OK, CHECK_FAILED, USAGE, DAMAGED, INCOMPLETE, NOT_FOUND, IO, NOT_RECORDING = range(8)
 
 folder = tempfile.mkdtemp(prefix="heapshot-cli-")
+atexit.register(shutil.rmtree, folder, ignore_errors=True)
+# Whoever ends a test that takes too long: the folder goes all the same.
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 tests = []
 
 
@@ -80,5 +85,4 @@ def main():
         else:
             print("ok %d - %s%s" % (number, name, " # SKIP " + skipped if skipped else ""))
         sys.stdout.flush()
-    shutil.rmtree(folder, ignore_errors=True)
     return 1 if failed else 0

@@ -173,7 +173,7 @@ def real_tool(directory):
         source = recorded(args)
         out = export(directory, "heapsnapshot", source)
         result = run(["node", script, out, directory + "/nodes.json"],
-                     env=node_tools.environment(), timeout=300)
+                     env=node_tools.environment(directory), timeout=300)
         assert result.status == 0, result.out[-500:] + result.err[-2000:]
         with open(directory + "/nodes.json") as file:
             theirs = {number: (size, dominator) for number, _, _, size, dominator in json.load(file)}
@@ -198,7 +198,7 @@ def real_strings(directory):
             "node.name", "node.toStringNode().stringValue"))
     source = recorded("Strings.exe same 1000", ",strings=50")
     out = export(directory, "heapsnapshot", source)
-    result = run(["node", script, out, directory + "/nodes.json"], env=node_tools.environment(), timeout=300)
+    result = run(["node", script, out, directory + "/nodes.json"], env=node_tools.environment(directory), timeout=300)
     assert result.status == 0, result.out[-500:] + result.err[-2000:]
     with open(directory + "/nodes.json") as file:
         theirs = {row[0]: row[1] for row in json.load(file)}

@@ -40,7 +40,7 @@ def duckdb(directory, statements):
     with open(script, "w") as file:
         file.write(DUCKDB)
     result = subprocess.run(["node", script, directory + "/answers.json"], input=json.dumps(statements).encode(),
-                            env={**os.environ, **node_tools.environment()}, stdout=subprocess.PIPE,
+                            env={**os.environ, **node_tools.environment(directory)}, stdout=subprocess.PIPE,
                             stderr=subprocess.PIPE, timeout=120)
     assert result.returncode == 0, result.stderr.decode(errors="replace")[:2000]
     with open(directory + "/answers.json") as file:

@@ -419,7 +419,8 @@ def refused(directory):
         if run(["test", "-r", os.path.join(MODULES, "libmono-profiler-heapshot.so")], preexec=become).status:
             skip("the build tree is closed to other users")
     path = os.path.join(directory, "a.hs")
-    process = start("Leak.exe serve", "output=%s%s" % (path, FORK), cwd=directory, preexec_fn=become)
+    # A socket would stand in a folder of that user, and the folder would stay.
+    process = start("Leak.exe serve", "output=%s,control=off%s" % (path, FORK), cwd=directory, preexec_fn=become)
 
     def say(word):
         process.stdin.write(word + b"\n")

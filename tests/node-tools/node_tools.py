@@ -34,9 +34,11 @@ def chromium():
     return os.environ.get("CHROMIUM") or shutil.which("chromium")
 
 
-def environment():
-    """What `node` needs in its environment to find the packages, and scripts to find the browser."""
-    return {"NODE_PATH": MODULES, "CHROMIUM": chromium() or "", "CHROMIUM_FLAGS": " ".join(CHROMIUM_FLAGS)}
+def environment(directory):
+    """What `node` needs in its environment to find the packages, and scripts to find the browser; packages and
+    browser leave their temporary files in DIRECTORY."""
+    return {"NODE_PATH": MODULES, "CHROMIUM": chromium() or "", "CHROMIUM_FLAGS": " ".join(CHROMIUM_FLAGS),
+            "TMPDIR": directory}
 
 
 def in_browser(script, directory, **job):
@@ -47,7 +49,7 @@ def in_browser(script, directory, **job):
     with open(paths["job"], "w") as file:
         json.dump(dict(job, pid=paths["pid"], profile=paths["profile"]), file)
     try:
-        done = subprocess.run(["node", script, paths["job"], paths["answer"]], env={**os.environ, **environment()},
+        done = subprocess.run(["node", script, paths["job"], paths["answer"]], env={**os.environ, **environment(directory)},
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
     finally:
         end_browser(paths["pid"], folder)

@@ -166,20 +166,6 @@ def make_job():
 
 
 
-def end_browser(path):
-    """Ends the browser, should it be there still; its processes are a group."""
-    if not os.path.exists(path):
-        return
-    with open(path) as file:
-        pid = int(file.read())
-    try:
-        with open("/proc/%d/cmdline" % pid) as file:
-            if FOLDER in file.read():
-                os.killpg(pid, signal.SIGKILL)
-    except OSError:
-        pass
-
-
 def main_page():
     reason = node_tools.missing("puppeteer-core", "axe-core", browser=True)
     if shutil.which("mono") is None:
@@ -197,9 +183,9 @@ def main_page():
     with open(path, "w") as file:
         json.dump(job, file)
     try:
-        result = run(["node", os.path.join(HERE, "page.cjs"), path], env=node_tools.environment(), timeout=900)
+        result = run(["node", os.path.join(HERE, "page.cjs"), path], env=node_tools.environment(FOLDER), timeout=900)
     finally:
-        end_browser(job["pid"])
+        node_tools.end_browser(job["pid"], FOLDER)
     found = {}
     for line in result.out.splitlines():
         match = re.match(r"(ok|not ok) (\w+)(?:: (.*))?$", line)
