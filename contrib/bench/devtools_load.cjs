@@ -2,8 +2,8 @@
 //
 // Loads a .heapsnapshot by DevTools' own loader in a headless Chromium:
 // devtools_load.cjs FILE FOLDER; prints one line of JSON.  CPU time is that of
-// all of the browser's processes while it loads, memory the most that the one
-// that loads had at any time, less nothing.  Needs CHROMIUM, CHROMIUM_FLAGS.
+// all of the browser's processes while it loads, memory the peak of the largest of
+// them, the start of the browser included.  Needs CHROMIUM, CHROMIUM_FLAGS.
 "use strict";
 const fs = require("fs");
 const puppeteer = require("puppeteer-core");
