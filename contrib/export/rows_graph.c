@@ -124,7 +124,8 @@ static bool put_string(void *user_data, const struct export_string *string)
 
 static void put_strings(struct rows *rows)
 {
-	if (!export_each_string(rows->export, put_string, rows))
+	/* It ends at a failure to write, too, which has been told. */
+	if (!export_each_string(rows->export, put_string, rows) && rows->result == EXPORT_OK)
 		rows_fail(rows, export_fail_memory(rows->export));
 }
 
