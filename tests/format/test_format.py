@@ -15,7 +15,7 @@ MAKE = os.path.join(BUILD, "tests", "data", "make_recording")
 HEAPSHOT = os.path.join(BUILD, "heapshot")
 SCHEMA = os.path.join(SOURCE, "schema")
 # Variants with text that no writer may write, and that protoc refuses.
-INVALID_TEXT = {"hostile-names"}
+INVALID_TEXT = {"hostile-names", "hostile-host"}
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import heapshot_reader  # noqa: E402
