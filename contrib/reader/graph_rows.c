@@ -40,10 +40,12 @@ struct rows {
 
 static bool begin_run(struct rows *rows, uint64_t address)
 {
-	struct run *run = &rows->runs[rows->n_runs];
+	struct run *run;
 
-	if (rows->n_runs > 0)
-		run[-1].n_edges = rows->n_edges - run[-1].edge;
+	if (rows->n_runs > 0) {
+		run = &rows->runs[rows->n_runs - 1];
+		run->n_edges = rows->n_edges - run->edge;
+	}
 	if (!hs_memory_reserve(rows->graph->memory, &rows->runs, rows->n_runs, &rows->room_runs,
 			       sizeof(*rows->runs)))
 		return false;
