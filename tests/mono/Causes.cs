@@ -1,3 +1,4 @@
+// SPDX-License-Identifier: MIT
 // The causes that doc/my-program-grows.md lists, one of each.
 using System;
 using System.Collections.Generic;
