@@ -62,7 +62,8 @@ static void find_part(void *user_data)
 
 	for (edge = part->from; edge + GROUP <= part->to; edge += GROUP)
 		find_group(part, edge, GROUP);
-	find_group(part, edge, (unsigned)(part->to - edge));
+	if (edge < part->to)
+		find_group(part, edge, (unsigned)(part->to - edge));
 }
 
 enum heapshot_read_result hs_graph_find_targets(struct heapshot_graph *graph, uint64_t base)
