@@ -57,7 +57,7 @@ def keys():
     assert recorded["runtime"] == "Mono 6.8.0.105" and recorded["pid"] == 4711 and not recorded["ring"]
     assert recorded["file"] == recording("good") and recorded["wall_start_ms"] == 1767225600000
     assert [(mark["id"], mark["label"], mark["shown"]) for mark in recorded["snapshots"]] == [
-        (1, "start", 0), (2, "after login", 1), (3, "stop", 2)] or recorded["snapshots"][1]["label"] == "after login"
+        (1, "start", 0), (2, "after login", 1), (3, "", 2)]
 
 
 @test
