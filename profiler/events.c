@@ -60,17 +60,14 @@ static void image_loaded(MonoProfiler *profiler, MonoImage *image)
 		push_image(image, false);
 }
 
-/* Addresses of its types, and of those made of them, are free from here on. */
+/*
+ * Addresses of its types, and of those made of them, are free from here on, and
+ * so are its names when image_unloaded comes.
+ */
 static void image_unloading(MonoProfiler *profiler, MonoImage *image)
 {
 	(void)profiler;
-	(void)image;
 	hs_seen_expect_others();
-}
-
-static void image_unloaded(MonoProfiler *profiler, MonoImage *image)
-{
-	(void)profiler;
 	if (hs_is_recording())
 		push_image(image, true);
 }
@@ -330,7 +327,6 @@ void hs_events_install(MonoProfilerHandle handle)
 
 	mono_profiler_set_image_loaded_callback(handle, image_loaded);
 	mono_profiler_set_image_unloading_callback(handle, image_unloading);
-	mono_profiler_set_image_unloaded_callback(handle, image_unloaded);
 	mono_profiler_set_domain_loaded_callback(handle, domain_loaded);
 	mono_profiler_set_domain_name_callback(handle, domain_named);
 	mono_profiler_set_domain_unloading_callback(handle, domain_unloading);
