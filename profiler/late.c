@@ -28,11 +28,13 @@ static _Atomic int n_naming;
 
 void hs_late_add(uintptr_t klass)
 {
-	size_t offset = hs_area_add(&collected, sizeof klass);
+	/* An area's entries are of 8 bytes. */
+	const uint64_t entry = klass;
+	size_t offset = hs_area_add(&collected, sizeof entry);
 
 	/* No memory: it stays without a name until it is met again. */
 	if (offset != SIZE_MAX)
-		memcpy(collected.data + offset, &klass, sizeof klass);
+		memcpy(collected.data + offset, &entry, sizeof entry);
 }
 
 bool hs_late_has_collected(void)
@@ -90,10 +92,10 @@ void hs_late_name_all(void)
 	atomic_fetch_add(&n_naming, 1);
 	batch = atomic_exchange(&published, NULL);
 	for (; batch; batch = free_batch(batch)) {
-		for (at = 0; at < batch->classes.used; at += sizeof(uintptr_t)) {
-			uintptr_t klass;
+		for (at = 0; at < batch->classes.used; at += sizeof(uint64_t)) {
+			uint64_t klass;
 			memcpy(&klass, batch->classes.data + at, sizeof klass);
-			hs_classes_name_late((MonoClass *)klass);
+			hs_classes_name_late((MonoClass *)(uintptr_t)klass);
 		}
 	}
 	atomic_fetch_sub(&n_naming, 1);

@@ -21,7 +21,7 @@ struct hs_type {
 	uint32_t token; /* for hs_types_definition() */
 	uintptr_t image;
 	bool is_announced; /* its Type record was written */
-};
+} __attribute__((aligned(8)));
 
 struct hs_static_field {
 	uint64_t offset;
@@ -35,7 +35,7 @@ struct hs_name {
 	size_t name;
 	uint32_t name_bytes;
 	uint32_t room_bytes;
-};
+} __attribute__((aligned(8)));
 
 struct hs_types {
 	struct hs_area types;   /* struct hs_type; id 1 is the first */

@@ -51,7 +51,8 @@ struct kind {
 	bool is_string, is_ephemerons;
 };
 
-_Static_assert(sizeof(struct kind) <= 64, "a line of the cache");
+/* And such as areas add them. */
+_Static_assert(sizeof(struct kind) <= 64 && sizeof(struct kind) % 8 == 0, "a line of the cache");
 
 /* Totals of a kind; at the same place as the kind among the kinds. */
 struct kind_totals {
