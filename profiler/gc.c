@@ -14,7 +14,8 @@
  *   POST_START_WORLD
  *   POST_START_WORLD_UNLOCKED  what is left of a snapshot in our buffers is written
  * A snapshot stands on a major and serial collection that had a START: after
- * others the roots are incomplete or dead objects are among the living.
+ * others the roots are incomplete or dead objects are among the living.  Near the
+ * maximum of memory, in wasm, it stands on a minor one too, and says so.
  * Everything here runs on the collecting thread, one at a time.
  */
 #include "config.h"
@@ -31,6 +32,7 @@
 #include "profiler/request.h"
 #include "profiler/roots.h"
 #include "profiler/saved.h"
+#include "profiler/service.h"
 #include "profiler/snapshot.h"
 #include "profiler/threads.h"
 #include "profiler/windup.h"
@@ -42,6 +44,7 @@
 
 static MonoProfilerHandle profiler_handle;
 static bool is_collecting_roots, had_start, is_ours;
+static bool is_memory_low; /* any collection is good for a snapshot */
 static _Thread_local bool is_collecting;
 static uint64_t n_collections, next_at_bytes;
 static _Atomic uint64_t last_snapshot_end_ns, last_snapshot_duration_ns;
@@ -81,15 +84,18 @@ static void before_stop(uint32_t generation, mono_bool is_serial)
 {
 	had_start = false;
 	is_ours = is_collecting; /* here: the first access of a thread may call malloc */
-	is_collecting_roots =
-		is_major_serial(generation, is_serial) && is_wanted() && !hs_fork_is_running();
+	is_memory_low = hs_service_is_memory_low();
+	if (is_memory_low)
+		hs_request_post(HS_TRIGGER_AT);
+	is_collecting_roots = (is_memory_low || is_major_serial(generation, is_serial)) &&
+			      is_wanted() && !hs_fork_is_running();
 	if (is_collecting_roots) {
 		hs_roots_clear();
 		hs_roots_report(profiler_handle, true);
 	}
 }
 
-static void take(void)
+static void take(uint32_t generation)
 {
 	struct hs_request *request = hs_request_take();
 	struct hs_snapshot snapshot = {
@@ -97,6 +103,7 @@ static void take(void)
 		.trigger = request ? hs_trigger_name(request->trigger) : "gc",
 		.label = request ? request->label : "",
 		.is_stats_only = request && request->is_stats_only,
+		.generation = generation,
 		.asked_ns = request ? atomic_load(&request->asked_ns) : hs_monotonic_ns(),
 	};
 
@@ -149,8 +156,8 @@ static void before_start(uint32_t generation, mono_bool is_serial)
 {
 	if (is_collecting_roots) {
 		hs_roots_report(profiler_handle, false);
-		if (had_start && is_major_serial(generation, is_serial))
-			take();
+		if (had_start && (is_memory_low || is_major_serial(generation, is_serial)))
+			take(generation);
 		is_collecting_roots = false;
 	}
 	if (atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING &&
@@ -197,8 +204,7 @@ static void on_event(MonoProfilerGCEvent event, uint32_t generation, mono_bool i
 		break;
 	case MONO_GC_EVENT_POST_START_WORLD_UNLOCKED:
 		hs_gc_log_publish();
-		if (hs_request_is_pending() || hs_late_is_pending())
-			hs_wake(hs_recorder.wake_control);
+		hs_service_collected();
 		break;
 	default:
 		break;

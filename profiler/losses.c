@@ -13,7 +13,7 @@ static const char *const reasons[] = {
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_DEFINITIONS] = "the log was full, or memory was short",
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_ROOT_RANGES] = "the log was full, or memory was short",
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_SNAPSHOTS] =
-		"the output did not take them in time, memory was short, or a child failed",
+		"the output was too slow or failed, memory was short, or a child failed",
 	[HEAPSHOT__LOSS_KIND__LOSS_KIND_METHODS] = "the log was full, or memory was short",
 };
 

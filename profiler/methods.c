@@ -17,7 +17,9 @@
 #include <string.h>
 
 #include <mono/metadata/appdomain.h>
+#include <mono/metadata/class.h>
 #include <mono/metadata/debug-helpers.h>
+#include <mono/metadata/image.h>
 
 #include "profiler/method_il.h"
 #include "profiler/methods.h"

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include <mono/metadata/appdomain.h>
+#include <mono/metadata/class.h>
 #include <mono/metadata/mono-gc.h>
 #include <mono/metadata/profiler.h>
 

@@ -237,8 +237,9 @@ void hs_recorder_end(Heapshot__EndReason reason);
  */
 int hs_flush(void (*drive)(void));
 
-/* writer.c, control.c */
-void *hs_writer_main(void *unused);
+/* What the writer does each time it is woken; false: the output is closed.  writer.c */
+bool hs_writer_turn(void);
+/* control.c */
 void *hs_control_main(void *unused);
 
 #endif

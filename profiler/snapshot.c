@@ -18,6 +18,7 @@
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/roots.h"
+#include "profiler/service.h"
 #include "profiler/snapshot.h"
 #include "profiler/walk.h"
 #include "profiler/windup.h"
@@ -177,7 +178,8 @@ static int put_begin(const struct hs_snapshot *snapshot)
 	begin.label = (char *)(uintptr_t)snapshot->label;
 	begin.trigger = (char *)(uintptr_t)snapshot->trigger;
 	begin.gc = (uint64_t)mono_gc_collection_count(mono_gc_max_generation());
-	begin.generation = (uint32_t)mono_gc_max_generation();
+	begin.generation = snapshot->generation;
+	begin.unreachable_possible = HS_SERVICE_TAKES_MINOR && snapshot->generation == 0;
 	begin.is_stats_only = snapshot->is_stats_only;
 	error = put(HS_FRAME_SNAPSHOT_BEGIN, &record, current.begin_ns);
 	if (error)
@@ -228,6 +230,10 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	end.heap_bytes = (uint64_t)mono_gc_get_heap_size();
 	end.pause_ns = end.walk_ns = now_ns - current.begin_ns;
 	end.duration_ns = now_ns - snapshot->asked_ns;
+	if (HS_SERVICE_TAKES_MINOR && snapshot->generation == 0)
+		end.note =
+			(char *)(uintptr_t) "of a minor collection: old objects may be in it that "
+					    "nothing holds any more";
 	if (is_for_child())
 		hs_fork_fill_end(&end);
 	error = put(HS_FRAME_SNAPSHOT_END, &record, now_ns);

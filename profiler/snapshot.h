@@ -15,6 +15,7 @@ struct hs_snapshot {
 	const char *trigger;
 	const char *label;
 	bool is_stats_only;
+	uint32_t generation; /* of the collection */
 	uint64_t asked_ns;
 	uint32_t id; /* result; 0: not begun */
 };

@@ -50,6 +50,7 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 		     i++)
 			hs_gc_collect();
 		hs_late_name_all();
+		hs_wake(hs_recorder.wake_writer);
 	} else {
 		hs_wake(hs_recorder.wake_control);
 		for (end = hs_monotonic_ns() + WAIT_NS;

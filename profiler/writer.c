@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * The writer thread: owns the stream while the world runs, brings the log to
- * the output every quarter of a second or when it is half full, says what has
- * to be said, and closes the output at the end.  While a snapshot is taken in the
- * process it compresses and writes what the collecting thread encodes.
+ * What the writer thread does (service.c): it owns the stream while the world
+ * runs, brings the log to the output every quarter of a second or when it is half
+ * full, says what has to be said, and closes the output at the end.
  *
  * The runtime does not know this thread, so it is never suspended.  While it
  * is the owner it neither allocates nor prints: a suspended thread may hold
@@ -22,9 +21,6 @@
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/ring.h"
-
-/* How often it is looked whether a child has ended. */
-#define CHILD_MS 4
 
 static int write_out(uint64_t deadline_ns)
 {
@@ -101,11 +97,6 @@ static void step_beside_child(void)
 		hs_ring_flush();
 		flushed_ns = hs_monotonic_ns();
 	}
-}
-
-static int poll_ms(void)
-{
-	return hs_fork_is_running() ? CHILD_MS : (int)(HS_FLUSH_NS / HS_NS_PER_MS);
 }
 
 static void step(void)
@@ -212,22 +203,17 @@ static void finish(Heapshot__EndReason reason)
 		say_end(reason, error ? error : close_error);
 }
 
-void *hs_writer_main(void *unused)
+bool hs_writer_turn(void)
 {
 	int closing;
 
-	(void)unused;
-	for (;;) {
-		hs_wait(hs_recorder.wake_writer, NULL, poll_ms());
-		hs_helper_work();
-		closing = atomic_load(&hs_recorder.is_closing);
-		if (closing) {
-			finish((Heapshot__EndReason)(closing - 1));
-			break;
-		}
-		if (hs_is_recording())
-			step();
+	hs_helper_work();
+	closing = atomic_load(&hs_recorder.is_closing);
+	if (closing) {
+		finish((Heapshot__EndReason)(closing - 1));
+		atomic_store(&hs_recorder.is_closed, 1);
+	} else if (hs_is_recording()) {
+		step();
 	}
-	atomic_store(&hs_recorder.is_closed, 1);
-	return NULL;
+	return !closing;
 }
