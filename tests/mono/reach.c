@@ -247,8 +247,9 @@ static uint64_t count_lost_roots(struct graph *graph)
 	return n;
 }
 
+/* WORD: bytes of a reference; an object begins with two words. */
 static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
-		  const struct heapshot_roots *roots)
+		  const struct heapshot_roots *roots, uint64_t word)
 {
 	uint64_t objects = 0, twice = 0, orphans = 0, dangling = 0, reached = 0, bad_slots = 0;
 	uint64_t strongly_reached, unknown = 0, rootless = 0, overlapping = 0, loose_ephemerons = 0,
@@ -279,7 +280,8 @@ static void judge(struct graph *graph, const struct heapshot_snapshot *snapshot,
 			uint64_t offset = graph->edges[k].offset;
 
 			dangling += find(graph, graph->edges[k].target) == SIZE_MAX;
-			bad_slots += offset < 16 || offset % 8 || (size && offset + 8 > size);
+			bad_slots += offset < 2 * word || offset % word ||
+				     (size && offset + word > size);
 		}
 	}
 	for (size_t i = 0; i < roots->n_roots; i++) {
@@ -341,7 +343,7 @@ int main(int argc, char **argv)
 		read_graph(reader, &snapshots[i], &graph);
 		if (heapshot_reader_roots(reader, &snapshots[i], &roots))
 			die("the roots cannot be read");
-		judge(&graph, &snapshots[i], &roots);
+		judge(&graph, &snapshots[i], &roots, heapshot_reader_header(reader)->word_bytes);
 		if (argc > 2 && snapshots[i].id == strtoull(argv[2], NULL, 10))
 			list_unreached(reader, &graph);
 	}
