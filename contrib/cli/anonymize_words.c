@@ -104,6 +104,9 @@ const char *const anonymize_words[] = {
 	"Valloc code", "Valloc domain", "Valloc exceptions", "Valloc hazard pointers",
 	"Valloc other", "Valloc profiler", "Virtual Bytes", "Working Set", "World restart",
 	"World stop",
+	/* And in wasm. */
+	"Linear memory", "Malloc free", "Malloc used", "Managed heap", "Managed heap used",
+	"Memory maximum", "Memory taken",
 	/* Why something was lost, or is not there. */
 	"the log was full, or memory was short",
 	"the output did not take them in time, memory was short, or a child failed",
