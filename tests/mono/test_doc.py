@@ -53,6 +53,11 @@ for document in documents():
 # What documents show and no test runs from there: it installs, needs a network, or takes minutes.
 LEFT_ALONE = {
     "README.md": ["contrib/quickstart", "contrib/check", "autoreconf -fi && ./configure --prefix=/usr && make && make install"],
+    "doc/in-the-browser.md": [
+        "contrib/wasm/emscripten", "make -C build wasm", "(cd build && ../contrib/wasm/link 10.0 runtime)",
+        "(cd build && ../contrib/wasm/link --icu 10.0 runtime-icu)",
+        "HEAPSHOT_LONG=1 make -C build check TESTS=tests/wasm/test_publish.py",
+        "dotnet publish -c Release -p:HeapshotRuntime=$PWD/build/runtime-icu"],
     "doc/README.md": ["contrib/deb && apt-get install ./build/deb/*heapshot_*.deb"],
     "doc/which-viewer.md": [
         "dotnet-gcdump report app.gcdump", "npx memlab analyze object-size --snapshot app.heapsnapshot",

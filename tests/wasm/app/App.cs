@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT
+// A heap of known content in .NET's browser-wasm runtime, driven from JavaScript.
+using System;
+using System.Collections.Generic;
+using System.Runtime.InteropServices;
+using System.Runtime.InteropServices.JavaScript;
+using System.Text;
+
+namespace T
+{
+    public class Node
+    {
+        public Node Next;
+        public string Name;
+        public byte[] Data;
+    }
+
+    public class Held
+    {
+        public object What;
+    }
+
+    public partial class App
+    {
+        static Node first;
+        static readonly List<byte[]> blocks = new List<byte[]>();
+        static GCHandle handle;
+
+        public static void Main()
+        {
+        }
+
+        [JSExport]
+        internal static string Version()
+        {
+            return Environment.Version.ToString();
+        }
+
+        // N of each: T.Node, a string, a byte[24], in one chain that a static field holds.
+        [JSExport]
+        internal static void Build(int n)
+        {
+            for (int i = 0; i < n; i++)
+                first = new Node { Next = first, Name = "node " + i, Data = new byte[24] };
+        }
+
+        [JSExport]
+        internal static void Clear()
+        {
+            first = null;
+            blocks.Clear();
+        }
+
+        [JSExport]
+        internal static void Hold()
+        {
+            handle = GCHandle.Alloc(new Held { What = new int[3] });
+        }
+
+        // Until none is to be had; how many.
+        [JSExport]
+        internal static int Fill(int bytes)
+        {
+            int n = 0;
+            try
+            {
+                for (;; n++)
+                    blocks.Add(new byte[bytes]);
+            }
+            catch (OutOfMemoryException)
+            {
+                return n;
+            }
+        }
+
+        [JSExport]
+        internal static int Take(string label)
+        {
+            return (int)heapshot_take(Encoding.UTF8.GetBytes(label + "\0"));
+        }
+
+        [JSExport]
+        internal static bool IsRecording()
+        {
+            return heapshot_is_recording() != 0;
+        }
+
+        [DllImport("heapshot")] static extern long heapshot_take(byte[] label);
+        [DllImport("heapshot")] static extern int heapshot_is_recording();
+    }
+}
