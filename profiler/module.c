@@ -26,6 +26,7 @@
 #include "profiler/module.h"
 #include "profiler/request.h"
 #include "profiler/seen.h"
+#include "profiler/service.h"
 #include "profiler/sweep.h"
 
 /* Statuses of a process that is ended before managed code. */
@@ -85,6 +86,7 @@ static void exception_thrown(MonoProfiler *unused, MonoObject *exception)
 	if (!hs_is_recording() || atomic_load(&hs_recorder.phase) != HS_PHASE_RUNNING ||
 	    !is_oom(exception) || atomic_exchange(&is_oom_taken, 1))
 		return;
+	hs_service_make_room();
 	hs_request_post(HS_TRIGGER_OOM);
 	hs_gc_collect();
 }

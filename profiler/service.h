@@ -25,8 +25,14 @@ void hs_service_release(void);
  * a word, maybe before there is a full collection: so the snapshot may be of a minor one.
  */
 bool hs_service_is_memory_low(void);
+/* An OutOfMemoryException is thrown: gives back what was kept for the collection that follows. */
+void hs_service_make_room(void);
 enum { HS_SERVICE_TAKES_MINOR = 1 };
 #else
+static inline void hs_service_make_room(void)
+{
+}
+
 static inline bool hs_service_is_memory_low(void)
 {
 	return false;

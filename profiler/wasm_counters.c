@@ -62,8 +62,8 @@ static const struct counter {
 	{"Memory taken", "memory", taken_bytes},
 	{"Malloc used", "memory", malloc_used_bytes},
 	{"Malloc free", "memory", malloc_free_bytes},
-	{"Managed heap", "gc", heap_bytes},
-	{"Managed heap used", "gc", heap_used_bytes},
+	{"GC heap", "gc", heap_bytes},
+	{"GC heap used", "gc", heap_used_bytes},
 };
 
 #define N_COUNTERS (sizeof counters / sizeof *counters)

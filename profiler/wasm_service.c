@@ -24,12 +24,15 @@
 /* In the place of descriptors. */
 enum { WRITER = 1, CONTROL = 2 };
 
-#define COUNTERS_NS (1 * HS_NS_PER_S)
+/* The collector needs some pages, and ends the runtime where there are none. */
+#define PARACHUTE_BYTES ((size_t)512 << 10)
+#define COUNTERS_NS     (1 * HS_NS_PER_S)
 
 /* Beside the buffers, for tables that grow while the world is stopped: this part of the same size. */
 #define TABLES_PART 3
 
 static bool is_low_seen;
+static void *parachute;
 static uint64_t next_counters_ns, next_timer_ns, n_snapshots_seen;
 
 static void write_out(void)
@@ -71,6 +74,12 @@ bool hs_service_is_memory_low(void)
 	return is_low_seen = true;
 }
 
+void hs_service_make_room(void)
+{
+	free(parachute);
+	parachute = NULL;
+}
+
 bool hs_service_start(char *message, size_t size)
 {
 	static bool is_watched;
@@ -81,6 +90,9 @@ bool hs_service_start(char *message, size_t size)
 	hs_recorder.wake_control = CONTROL;
 	next_counters_ns = next_timer_ns = n_snapshots_seen = 0;
 	is_low_seen = false;
+	hs_service_make_room();
+	if (hs_recorder.options.when & HS_WHEN_OOM)
+		parachute = malloc(PARACHUTE_BYTES);
 	hs_area_keep_free((size_t)(hs_recorder.options.memory_bytes / TABLES_PART));
 	/* Where there is no memory now there may be some later. */
 	hs_area_renew();

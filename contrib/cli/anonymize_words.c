@@ -105,7 +105,7 @@ const char *const anonymize_words[] = {
 	"Valloc other", "Valloc profiler", "Virtual Bytes", "Working Set", "World restart",
 	"World stop",
 	/* And in wasm. */
-	"Linear memory", "Malloc free", "Malloc used", "Managed heap", "Managed heap used",
+	"Linear memory", "Malloc free", "Malloc used", "GC heap", "GC heap used",
 	"Memory maximum", "Memory taken",
 	/* Why something was lost, or is not there. */
 	"the log was full, or memory was short",

@@ -10,13 +10,16 @@
 #     VERSION    of heapshot
 CC = emcc
 AR = emar
-OPTIMISE = -O2
+# What runs for each object is made fast, and all else small: a page loads it.
+HOT = profiler/walk profiler/roots profiler/strings schema/batch_encode schema/ephemeron_columns lz4/lib/lz4
+$(HOT:%=$(OUT)/%.o): OPTIMISE = -O2
+OPTIMISE = -Oz
 CFLAGS = $(OPTIMISE) -g0 -fwasm-exceptions -msimd128 -fvisibility=hidden -ffunction-sections -fdata-sections \
 	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers -Werror
 CPPFLAGS = -D_GNU_SOURCE -include $(SRCDIR)/profiler/wasm_mono.h -I$(OUT) -I$(SRCDIR) -I. -I$(OUT)/lz4/lib -I$(OUT)/protobuf-c -isystem $(MONO)
 
-LZ4 = lz4 lz4hc lz4frame xxhash
-OBJECTS = $(SOURCES:%.c=$(OUT)/%.o) $(LZ4:%=$(OUT)/lz4/lib/%.o) $(OUT)/protobuf-c/protobuf-c/protobuf-c.o
+LZ4 = lz4 lz4frame xxhash
+OBJECTS = $(SOURCES:%.c=$(OUT)/%.o) $(OUT)/lz4hc_absent.o $(LZ4:%=$(OUT)/lz4/lib/%.o) $(OUT)/protobuf-c/protobuf-c/protobuf-c.o
 
 all: $(OUT)/libmono-profiler-heapshot.a
 
@@ -40,11 +43,15 @@ $(OUT)/.has-sources:
 	touch $@
 
 # These are not held to our warnings.
+# Frames here are of one independent block, which is never one of a stream.
+$(OUT)/lz4/lib/lz4frame.o: CPPFLAGS += -DLZ4_compress_fast_continue=heapshot_no_stream
 $(OUT)/lz4/lib/%.o: $(OUT)/.has-sources
-	$(CC) $(filter-out -W%,$(CFLAGS)) -w -c $(@:.o=.c) -o $@
+	$(CC) $(filter -DLZ4%,$(CPPFLAGS)) $(filter-out -W%,$(CFLAGS)) -w -c $(@:.o=.c) -o $@
 $(OUT)/protobuf-c/protobuf-c/protobuf-c.o: $(OUT)/.has-sources
 	$(CC) $(filter-out -W%,$(CFLAGS)) -w -I$(OUT)/protobuf-c -c $(@:.o=.c) -o $@
 
+$(OUT)/lz4hc_absent.o: $(SRCDIR)/contrib/wasm/lz4hc_absent.c
+	$(CC) $(CPPFLAGS) $(CFLAGS) -c $< -o $@
 $(OUT)/%.o: $(SRCDIR)/%.c
 	@mkdir -p $(@D)
 	$(CC) $(CPPFLAGS) $(CFLAGS) -MMD -MP -c $< -o $@
