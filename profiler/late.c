@@ -12,8 +12,11 @@
 #include "profiler/clock.h"
 #include "profiler/late.h"
 
-/* A thread that names may be stopped by a collection that waits for ours. */
-#define NAMING_LIMIT_NS (200 * HS_NS_PER_MS)
+/*
+ * A thread that names may be stopped by a collection that waits for ours.  Names
+ * take a millisecond, but one that gets no processor takes long.
+ */
+#define NAMING_LIMIT_NS HS_NS_PER_S
 
 /* Handed from the collecting thread to whoever names. */
 struct batch {

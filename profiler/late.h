@@ -24,8 +24,8 @@ bool hs_late_is_pending(void);
 /* On a thread that belongs to the runtime: names them. */
 void hs_late_name_all(void);
 /*
- * Before a domain goes, and its types with it: names them, and waits for other
- * threads that do, within a bound.
+ * Before a domain goes, and its types with it, or a recording may end: names
+ * them, and waits for other threads that do, within a bound.
  */
 void hs_late_name_last(void);
 

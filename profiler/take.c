@@ -49,7 +49,8 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 			    !hs_request_is_forked(request) && hs_is_recording();
 		     i++)
 			hs_gc_collect();
-		hs_late_name_all();
+		/* The recording may end next: names must not be under way on the control thread then. */
+		hs_late_name_last();
 		hs_wake(hs_recorder.wake_writer);
 	} else {
 		hs_wake(hs_recorder.wake_control);
