@@ -41,7 +41,7 @@ def environment(directory):
             "TMPDIR": directory}
 
 
-def in_browser(script, directory, **job):
+def in_browser(script, directory, timeout=240, **job):
     """What SCRIPT, a file that calls with_browser of browser.cjs, answers to JOB.
     The browser has a profile of its own and ends with the call, by its pid."""
     folder = tempfile.mkdtemp(prefix="browser.", dir=directory)
@@ -50,7 +50,7 @@ def in_browser(script, directory, **job):
         json.dump(dict(job, pid=paths["pid"], profile=paths["profile"]), file)
     try:
         done = subprocess.run(["node", script, paths["job"], paths["answer"]], env={**os.environ, **environment(directory)},
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=240)
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=timeout)
     finally:
         end_browser(paths["pid"], folder)
     assert done.returncode == 0, done.stdout.decode(errors="replace")[-3000:]
