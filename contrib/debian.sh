@@ -18,6 +18,11 @@ test_packages=(
 )
 # Where npm came in another way, Debian's would put it out.
 command -v npm >/dev/null || test_packages+=(nodejs npm)
+# For the folder that the tests of the wasm module are built in (contrib/wasm/emscripten).
+can_test_wasm() {
+	command -v dotnet >/dev/null && [ "$(id -u)" = 0 ]
+}
+! can_test_wasm || test_packages+=(debootstrap)
 
 # What contrib/deb needs beside build_packages; the last of them for its tests.
 deb_packages=(dpkg-dev debhelper scdoc libcriterion-dev)
