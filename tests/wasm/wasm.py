@@ -108,7 +108,7 @@ def archive():
         fcntl.flock(lock, fcntl.LOCK_EX)
         build(["make", "-s", "wasm"])
     return hash_of(os.path.join(BUILD, "wasm", "libmono-profiler-heapshot.a"),
-                   *(os.path.join(SCRIPTS, name) for name in ("link", "link-inside", "heapshot.post.js",
+                   *(os.path.join(SCRIPTS, name) for name in ("link", "link-inside", "exported.txt", "heapshot.post.js",
                                                               "compat.pre.js", "compat.post.js", "tables.proj")))
 
 
