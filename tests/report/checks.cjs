@@ -483,8 +483,11 @@ exports.keyboard = async ({ open, job, assert }) => {
 
 exports.layout = async ({ open, job, assert }) => {
   for (const [width, height] of [[800, 600], [1920, 1080]]) {
-    const page = await open(job.pages.events, "summary", { width, height });
-    for (const view of ["summary", "types", "treemap", "flame", "paths", "diff", "timeline"]) {
+    const other = await open(job.pages.interop, "summary", { width, height });
+    const events = await open(job.pages.events, "summary", { width, height });
+    for (const view of ["summary", "types", "treemap", "flame", "paths", "diff", "timeline", "handles", "counters"]) {
+      const page = view === "handles" || view === "counters" ? other : events;
+      await page.bringToFront();
       await page.click("#tab-" + view);
       await page.waitForSelector(`#app[data-ready="${view}"]`);
       const seen = await page.evaluate(() => {
@@ -501,6 +504,8 @@ exports.layout = async ({ open, job, assert }) => {
       assert.deepStrictEqual(await places(), before, view);
     }
     // A window that becomes smaller gets other boxes.
+    const page = events;
+    await page.bringToFront();
     await page.click("#tab-treemap");
     await page.waitForSelector('#app[data-ready="treemap"]');
     const [before] = await boxes(page);
@@ -564,11 +569,16 @@ exports.accessible = async ({ open, job, assert, axe }) => {
     for (const [width, height] of [[800, 600], [1920, 1080]]) {
       // In short runs each colour scheme and each size once.
       if (!job.isLong && (scheme === "light") !== (width === 800)) continue;
-      const page = await open(job.pages.events, "summary", { scheme, width, height });
-      // The page forbids scripts but its own; puppeteer's world is another.
-      const client = await page.createCDPSession();
-      await client.send("Runtime.evaluate", { expression: source });
-      for (const view of ["summary", "types", "treemap", "flame", "paths", "diff", "timeline"]) {
+      const events = await open(job.pages.events, "summary", { scheme, width, height });
+      const other = await open(job.pages.interop, "summary", { scheme, width, height });
+      for (const page of [events, other]) {
+        // The page forbids scripts but its own; puppeteer's world is another.
+        const client = await page.createCDPSession();
+        await client.send("Runtime.evaluate", { expression: source });
+      }
+      for (const view of ["summary", "types", "treemap", "flame", "paths", "diff", "timeline", "handles", "counters"]) {
+        const page = view === "handles" || view === "counters" ? other : events;
+        await page.bringToFront();
         await page.click("#tab-" + view);
         await page.waitForSelector(`#app[data-ready="${view}"]`);
         const result = await page.evaluate(() => axe.run(document, { resultTypes: ["violations"] }));

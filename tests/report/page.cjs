@@ -8,7 +8,7 @@ const assert = require("node:assert");
 const fs = require("node:fs");
 const path = require("node:path");
 const puppeteer = require("puppeteer-core");
-const checks = require(path.join(__dirname, "checks.cjs"));
+const checks = { ...require(path.join(__dirname, "checks.cjs")), ...require(path.join(__dirname, "interop.cjs")) };
 
 const job = JSON.parse(fs.readFileSync(process.argv[2], "utf8"));
 

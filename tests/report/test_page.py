@@ -24,6 +24,9 @@ CHECKS = {
     "paths": "paths are those of path",
     "diff": "any two snapshots are compared as by diff",
     "timeline": "the time line has the collections of events, and marks that choose snapshots",
+    "counters": "counters as lines, as a table, chosen by keys",
+    "handles": "handles by type and one by one, with their change",
+    "references": "the summary names undisposed references",
     "snapshots": "another snapshot changes all views; back goes back",
     "twoFiles": "two recordings in one page, compared with each other",
     "oneSnapshot": "one snapshot: what cannot be compared is said",
@@ -114,6 +117,42 @@ def large_page():
     return with_data("large", data)
 
 
+def interop_page():
+    """A page with counters and tables of references, as recordings of a browser have them."""
+    data = json.loads(heapshot("report", "--json", synthetic("good")).out)
+    first, last = data["snapshots"][0], data["snapshots"][-1]
+    names = [data["names"][data["types"]["name"][number]] for number in last["types"]["type"]]
+    shown = [data["names"][data["types"]["name"][number]] for number in first["types"]["type"]]
+    name = next(name for name in names if name in shown and not name.startswith("System."))
+    end_ns = max([4 * 10 ** 9, data["recordings"][0]["summary"]["duration_ns"]] +
+                 [mark["time_ns"] for mark in data["recordings"][0]["snapshots"]])
+    times = [10 ** 9, 2 * 10 ** 9, 4 * 10 ** 9]
+
+    def counter(name, unit, values, wanted, text):
+        return {"name": name, "section": "memory", "unit": unit, "time_ns": times, "value": values, "wanted": wanted, "text": text}
+
+    def entry(handle, js_type, js_name, type=None, object=None, retained=None, count=1):
+        return {"handle": handle, "js_type": js_type, "js_name": js_name, "type": type, "object": object,
+                "retained": retained, "count": count}
+
+    def table(name, *entries, escaped=0, released=0, collected=0, note=None):
+        return {"name": name, "title": None, "escaped": escaped, "released": released, "collected": collected,
+                "note": note, "entries": list(entries)}
+    counters = [counter("Linear memory", "bytes", [33554432, 33554432, 67108864], True, "64.0 MB"),
+                counter("Memory taken", "bytes", [20 << 20, 30 << 20, 60 << 20], True, "60.0 MB"),
+                counter("Malloc free", "bytes", [0, 1024, 2048], False, "2.00 KB"),
+                counter("Traces", "count", [0, 5, 7], False, "7")]
+    foo = ("object", "ManagedObject", name, "0x1000", 4000)
+    handles = [table("js_proxy", entry(38, *foo, count=999), entry(46, *foo), *(entry(n, "function", "i") for n in (54, 62, 70)),
+                     escaped=7, released=40, collected=2, note="By WeakMap"),
+               table("js_object", entry(1, "object", "rn"), entry(2, "object", "rn")),
+               table("js_object_reference", entry(5, "object", "Chart", count=60))]
+    first["handles"] = [table("js_proxy", entry(38, "object", "ManagedObject", name, count=100))]
+    last["handles"] = handles
+    data["recordings"][0]["counters"] = [{key: value for key, value in row.items() if key not in ("wanted", "text")} for row in counters]
+    return with_data("interop", data), {"counters": counters, "handles": handles, "type": name, "endNs": end_ns}
+
+
 def events_expected(source):
     ids = [snapshot["id"] for snapshot in complete_snapshots(source)]
     at = [("%s@%d" % (source, number)) for number in ids]
@@ -148,6 +187,7 @@ def make_job():
     with open(bad, "wb") as file:
         file.write(damaged)
     stats = synthetic("stats")
+    interop, expected_interop = interop_page()
     number = next(s["id"] for s in snapshots(stats) if heapshot("retained", "%s@%d" % (stats, s["id"])).status == NOT_FOUND)
     return {
         "pages": {
@@ -156,9 +196,9 @@ def make_job():
             "none": report("none", synthetic("none"), status=(OK, INCOMPLETE)), "ring": report("ring", ring + ".ring"),
             "damaged": report("damaged", bad, status=(OK, DAMAGED, INCOMPLETE)),
             "stats": report("stats", "%s@%d" % (stats, number)),
-            "hostile": hostile_page(), "large": large_page(),
+            "hostile": hostile_page(), "large": large_page(), "interop": interop,
         },
-        "expected": {"events": events_expected(source),
+        "expected": {"events": events_expected(source), "interop": expected_interop,
                      "both": read_json("diff", synthetic("held") + "@1", good + "@3", "--retained")},
         "isLong": IS_LONG, "profile": os.path.join(FOLDER, "profile"), "pid": os.path.join(FOLDER, "pid"),
     }

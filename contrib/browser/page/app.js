@@ -11,7 +11,10 @@ import { Flame } from "./flame.js";
 import { Paths } from "./paths.js";
 import { Diff } from "./diff.js";
 import { Timeline } from "./timeline.js";
+import { Counters } from "./counters.js";
+import { Handles } from "./handles.js";
 
+// isForEvents: it has something to show without a snapshot, too.
 const VIEWS = [
   { name: "summary", title: "Summary", View: Summary, isForEvents: true },
   { name: "types", title: "Types", View: Types },
@@ -19,25 +22,38 @@ const VIEWS = [
   { name: "flame", title: "Flame graph", View: Flame },
   { name: "paths", title: "Paths", View: Paths },
   { name: "diff", title: "Diff", View: Diff },
+  { name: "handles", title: "Handles", View: Handles },
+  { name: "counters", title: "Counters", View: Counters, isForEvents: true },
   { name: "timeline", title: "Timeline", View: Timeline, isForEvents: true },
 ];
 
 /** What the views share: data, info, colours, and the ways from one to another. */
 export class App {
-  constructor(data, element) {
+  /** OPTIONS, for a page that has more than this: isEmbedded: head and title are that page's; onShow(app):
+   * another snapshot or view is shown; onError(error): a view cannot be shown. */
+  constructor(data, element, options = {}) {
     this.data = data;
     this.element = element;
+    this.options = options;
     this.views = new Map();
   }
 
-  async start() {
+  async start(index, recording) {
+    window.addEventListener("hashchange", () => this.openByHash());
+    await this.update(index, recording);
+  }
+
+  /** Reads anew what snapshots there are, and shows that of number INDEX, or the last; or no snapshot, but
+   * the events of RECORDING. */
+  async update(index, recording) {
     this.info = await this.data.info();
     const { snapshots } = this.info;
-    this.snapshot = snapshots.length > 0 ? snapshots[snapshots.length - 1] : null;
-    const names = this.snapshot === null ? [] : await this.largest();
-    this.colours = new Colours(names);
+    this.recording = recording || 0;
+    this.snapshot = index !== undefined ? snapshots[index] : recording === undefined ? snapshots[snapshots.length - 1] || null : null;
+    if (this.colours === undefined || this.colours.isEmpty) this.colours = new Colours(this.snapshot === null ? [] : await this.largest());
+    this.views.clear();
+    this.shownViews = await this.viewsWithData();
     this.drawFrame();
-    window.addEventListener("hashchange", () => this.openByHash());
     await this.openByHash();
   }
 
@@ -48,15 +64,32 @@ export class App {
   }
 
   /** Views that have something to show. */
-  get shownViews() {
-    return VIEWS.filter((view) => this.snapshot !== null || view.isForEvents);
+  async viewsWithData() {
+    const shown = [];
+    for (const view of VIEWS) {
+      if (this.snapshot === null && !view.isForEvents) continue;
+      if (!view.View.isThere || (await view.View.isThere(this))) shown.push(view);
+    }
+    return shown;
+  }
+
+  /** Number of the recording that SNAPSHOT is of; without one, that whose events are shown. */
+  recordingOf(snapshot) {
+    return snapshot ? snapshot.recording : this.recording;
+  }
+
+  /** Snapshots of the same run of a program that were taken before SNAPSHOT, the first one first. */
+  earlier(snapshot) {
+    const { recordings, snapshots } = this.info;
+    const runOf = (one) => recordings[one.recording].run || one.recording;
+    return snapshots.filter((one) => runOf(one) === runOf(snapshot) && (one.recording === snapshot.recording ? one.index < snapshot.index : one.timeNs < snapshot.timeNs));
   }
 
   drawFrame() {
     const { recordings, snapshots } = this.info;
-    const recording = recordings[this.snapshot ? this.snapshot.recording : 0];
+    const recording = recordings[this.recordingOf(this.snapshot)];
     const program = programName(recording.commandLine) || recording.file.replace(/^.*\//, "");
-    document.title = program + ": heapshot report";
+    if (!this.options.isEmbedded) document.title = program + ": heapshot report";
     this.choice = h(
       "select",
       { id: "snapshot", onchange: () => this.chooseSnapshot(Number(this.choice.value)) },
@@ -71,12 +104,13 @@ export class App {
     );
     this.panel = h("div", { id: "panel", role: "tabpanel", tabindex: "-1" });
     this.note = h("p", { class: "note", role: "status", hidden: true });
+    const head = this.options.isEmbedded ? ["div", "h2", "div"] : ["header", "h1", "main"];
     const choose = snapshots.length > 0 ? h("div", { class: "choose" }, h("label", { for: "snapshot" }, "Snapshot"), this.choice) : null;
     replace(
       this.element,
-      h("header", {}, h("div", { class: "title" }, h("h1", { title: program }, program), h("span", { class: "dim", title: recording.runtime }, recording.runtime.replace(/ \(.*/, ""))), choose),
+      h(head[0], { class: "head" }, h("div", { class: "title" }, h(head[1], { title: program }, program), h("span", { class: "dim", title: recording.runtime }, recording.runtime.replace(/ \(.*/, ""))), choose, this.options.tools || null),
       h("nav", { "aria-label": "Views" }, this.tabs),
-      h("main", {}, this.note, this.panel)
+      h(head[2], { class: "body" }, this.note, this.panel)
     );
   }
 
@@ -99,11 +133,22 @@ export class App {
   }
 
   async openByHash() {
+    if (this.info === undefined) return;
     const name = location.hash.slice(1);
     await this.show(this.shownViews.some((view) => view.name === name) ? name : this.shownViews[0].name);
   }
 
+  /** Shows the view NAME of the chosen snapshot. */
   async show(name) {
+    try {
+      await this.showView(name);
+    } catch (error) {
+      if (this.options.onError === undefined) throw error;
+      this.options.onError(error);
+    }
+  }
+
+  async showView(name) {
     const { View } = VIEWS.find((view) => view.name === name);
     if (!this.views.has(name)) this.views.set(name, new View(this));
     const view = this.views.get(name);
@@ -121,8 +166,16 @@ export class App {
     this.note.textContent = (this.snapshot && this.snapshot.note) || "";
     this.note.hidden = this.note.textContent === "";
     if (this.panel.firstChild !== view.element) replace(this.panel, view.element);
-    await view.show(this.snapshot, argument);
+    const turn = (this.turn = {}); // a later call makes this one void
+    this.element.setAttribute("aria-busy", "true");
+    try {
+      await view.show(this.snapshot, argument);
+    } finally {
+      if (turn === this.turn) this.element.setAttribute("aria-busy", "false");
+    }
+    if (turn !== this.turn) return;
     this.element.dataset.ready = name;
+    if (this.options.onShow) this.options.onShow(this);
   }
 
   async chooseSnapshot(index) {

@@ -9,6 +9,7 @@ export class Colours {
   /** NAMES: types, the largest first; these get hues that differ. */
   constructor(names) {
     this.hues = new Map();
+    this.isEmpty = names.length === 0;
     names.slice(0, HUES).forEach((name, i) => this.hues.set(name, i));
   }
 

@@ -9,6 +9,8 @@
  * @property {number|null} pid, wallStartMs
  * @property {boolean} isRing
  * @property {string[]} notes      what is wrong with the file, in sentences
+ * @property {string} [run]        recordings with the same are of one run of a program
+ * @property {string} [saved]      what has to be done before a terminal finds the file, if anything
  *
  * @typedef {object} Snapshot
  * @property {number} index        by which the functions below are asked
@@ -33,6 +35,30 @@
  * @property {number} objects, bytes        its own
  * @property {number} allObjects, retained  with all below it
  * @property {boolean} hasChildren
+ *
+ * @typedef {object} Counter
+ * @property {string} name, section
+ * @property {string} unit         "bytes", "count", "time_100ns", "percentage", "raw", ...
+ * @property {[number, number][]} samples  [time in ns, value], in the order of time
+ *
+ * @typedef {object} HandleTable   references between C# and JavaScript
+ * @property {string} name         "js_proxy": C# objects that JavaScript holds; "js_object": JavaScript
+ *                                 objects that C# holds; Blazor's "dotnet_object_reference" and
+ *                                 "js_object_reference"
+ * @property {string} title
+ * @property {number} escaped      objects that could not be marked, so that they have no entry
+ * @property {number} released, collected   entries that went
+ * @property {string|null} note
+ * @property {HandleEntry[]} entries
+ * @property {number} [other]      entries that are left out
+ *
+ * @typedef {object} HandleEntry
+ * @property {string|null} handle  its number; where COUNT is not 1, that of the first
+ * @property {string} jsType, jsName   "object", "ManagedObject"
+ * @property {string|null} type    of the managed object, or null: there is none, or it is not known
+ * @property {string|null} object  its address, "0x1234"
+ * @property {number|null} retained
+ * @property {number} count        entries that are alike
  *
  * @typedef {object} Path
  * @property {string} kind, root   of the root: "static", "T.Pub.Ev"
@@ -78,6 +104,18 @@ export class DataProvider {
   /** Types whose paths are there.  @returns {Promise<TypeRow[]>} */
   async pathTypes(snapshot) {
     throw new Error("not implemented");
+  }
+
+  /** Counters of a recording with their samples; null: there are none.
+   * @returns {Promise<Counter[]|null>} */
+  async counters(recording) {
+    return null;
+  }
+
+  /** References between C# and JavaScript at a snapshot; null: it has no such tables.
+   * @returns {Promise<HandleTable[]|null>} */
+  async handles(snapshot) {
+    return null;
   }
 
   /** Merged shortest paths to the objects of a type; null: they are not there.

@@ -84,6 +84,34 @@ export class EmbeddedData extends DataProvider {
     return this.json.recordings[recording].suspects;
   }
 
+  async counters(recording) {
+    const { counters } = this.json.recordings[recording];
+    if (!counters || counters.length === 0) return null;
+    return counters.map((counter) => ({
+      name: counter.name,
+      section: counter.section,
+      unit: counter.unit,
+      samples: counter.time_ns.map((timeNs, i) => [timeNs, counter.value[i]]),
+    }));
+  }
+
+  async handles(snapshot) {
+    const { handles } = this.json.snapshots[snapshot];
+    if (!handles) return null;
+    return handles.map((table) => ({
+      ...table,
+      entries: table.entries.map((entry) => ({
+        handle: entry.handle,
+        jsType: entry.js_type,
+        jsName: entry.js_name,
+        type: entry.type,
+        object: entry.object,
+        retained: entry.retained,
+        count: entry.count,
+      })),
+    }));
+  }
+
   row(type, count, bytes, retained) {
     const { names, types } = this.json;
     return { type, name: names[types.name[type]], assembly: names[types.assembly[type]], count, bytes, retained };

@@ -3,6 +3,10 @@
 import { h, replace, breakable, command, onResize } from "./dom.js";
 import { bytes, count, duration, exactBytes, share, shellWord, wallTime } from "./format.js";
 import { Chart } from "./timeline.js";
+import { firstWithHandles } from "./handles.js";
+import { hintsOf } from "./handle_groups.js";
+
+const HINTS = 10; // of references, at most
 
 const KINDS = {
   growth: "growth",
@@ -24,8 +28,8 @@ export class Summary {
   }
 
   async show(snapshot) {
-    const number = snapshot ? snapshot.recording : 0;
-    const [events, suspects] = await Promise.all([this.app.data.events(number), this.app.data.suspects(number)]);
+    const number = this.app.recordingOf(snapshot);
+    const [events, suspects, references] = await Promise.all([this.app.data.events(number), this.app.data.suspects(number), this.references(snapshot)]);
     const recording = this.app.info.recordings[number];
     this.chart = new Chart(this.app, { isSmall: true });
     replace(
@@ -37,6 +41,7 @@ export class Summary {
           "div",
           {},
           this.cards(snapshot, events),
+          references,
           snapshot ? this.suspects(snapshot, suspects) : null,
           recording.notes.length > 0 ? this.notes(recording) : null
         ),
@@ -70,6 +75,36 @@ export class Summary {
     if (summary.collections > 0)
       cards.push(card("Paused", duration(summary.pause_ns), `${share(summary.pause_ns, summary.duration_ns)}, longest ${duration(summary.max_pause_ns)}`));
     return h("section", { "aria-label": "In numbers" }, h("h2", { class: "hidden" }, "In numbers"), h("dl", { class: "cards" }, cards));
+  }
+
+  /** References between C# and JavaScript that look forgotten; null: there are no such tables. */
+  async references(snapshot) {
+    const tables = snapshot ? await this.app.data.handles(snapshot.index) : null;
+    if (tables === null) return null;
+    const first = await firstWithHandles(this.app, snapshot);
+    const hints = hintsOf(tables, first ? await this.app.data.handles(first.index) : null).slice(0, HINTS);
+    return h(
+      "section",
+      { "aria-label": "Undisposed references" },
+      h("h2", {}, "Undisposed references"),
+      hints.length > 0 ? h("ol", { class: "findings" }, hints.map((hint) => this.reference(hint, first))) : h("p", { class: "dim" }, "None: no table between C# and JavaScript has many entries of a kind" + (first ? ", or more than before." : "."))
+    );
+  }
+
+  reference({ table, group, text, more, ends }, first) {
+    return h(
+      "li",
+      { class: "finding", "data-table": table.name, "data-type": group.type },
+      h("p", {}, h("span", { class: "kind" }, "references"), h("span", {}, breakable(text)), more ? h("span", { class: "more" }, ` ${more} since ${first.title}`) : null),
+      h("p", { class: "under" }, h("span", { class: "dim" }, ends)),
+      h(
+        "p",
+        { class: "under" },
+        group.retained === null ? null : h("span", { title: exactBytes(group.retained) }, `retain ${bytes(group.retained)}`),
+        group.type ? h("button", { type: "button", class: "link", onclick: () => this.app.openPathsByName(group.type) }, "What holds them") : null,
+        h("button", { type: "button", class: "link", onclick: () => this.app.open("handles", table.name) }, "The table")
+      )
+    );
   }
 
   suspects(snapshot, suspects) {
@@ -130,6 +165,7 @@ export class Summary {
       "section",
       { "aria-label": "Next" },
       h("h2", {}, "Next, in a terminal"),
+      recording.saved ? h("p", { class: "dim" }, recording.saved) : null,
       first ? command(`heapshot path ${at} ${shellWord(first.type)}`, "all paths to them") : null,
       command(`heapshot leaks ${file}`, "all suspects, and what is wasted"),
       command(`heapshot find ${at} --min-size 64k`, "large objects, by address"),

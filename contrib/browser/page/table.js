@@ -13,7 +13,8 @@ const { compare: byText } = new Intl.Collator();
  * text makes the cell's text, exact its title; bar, 0 to 1, draws a bar behind it.
  */
 export class Table {
-  /** OPTIONS: { columns, sort: [key, isDescending], caption, what, search(row), open(row), openTitle } */
+  /** OPTIONS: { columns, sort: [key, isDescending], caption, what, search(row), open(row), openTitle,
+   * canOpen(row): where not all can be opened } */
   constructor(options) {
     Object.assign(this, options);
     this.rows = [];
@@ -152,7 +153,9 @@ export class Table {
           "th",
           { scope: "row", class: "t", title: text },
           column.swatch ? h("span", { class: "swatch " + column.swatch(row) }) : null,
-          h("button", { type: "button", class: "link", tabindex: "-1", title: this.openTitle, onclick: () => this.open(row) }, text)
+          this.canOpen && !this.canOpen(row)
+            ? h("span", {}, text)
+            : h("button", { type: "button", class: "link", tabindex: "-1", title: this.openTitle, onclick: () => this.open(row) }, text)
         );
       })
     );

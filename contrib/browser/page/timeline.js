@@ -2,21 +2,7 @@
 // The size of the heap, the pauses of the collector and the snapshots over time.
 import { h, svg, replace, onResize } from "./dom.js";
 import { bytes, count, duration, share } from "./format.js";
-
-/** Round steps so that about N of them make up MOST: 1, 2, 5, 10, ... */
-function ticks(most, n, base = 10) {
-  if (!(most > 0)) return [0];
-  const rough = most / n;
-  const power = Math.pow(base, Math.floor(Math.log(rough) / Math.log(base)));
-  const steps = base === 10 ? [1, 2, 5, 10] : [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
-  const step = power * (steps.find((one) => one * power >= rough) || base);
-  const list = [];
-  for (let at = 0; at <= most * 1.0001; at += step) list.push(at);
-  return list;
-}
-
-/** Seconds, all of one time line with the same decimals. */
-const seconds = (ns, end) => (ns / 1e9).toFixed(end < 10e9 ? 2 : end < 100e9 ? 1 : 0) + " s";
+import { seconds, ticks } from "./axis.js";
 
 /** The picture alone: in the summary a small one, in its own view with all. */
 export class Chart {
@@ -212,7 +198,7 @@ export class Timeline {
   }
 
   async show(snapshot) {
-    const events = await this.app.data.events(snapshot ? snapshot.recording : 0);
+    const events = await this.app.data.events(this.app.recordingOf(snapshot));
     const at = this.chart ? this.chart.at : -1;
     this.chart = new Chart(this.app);
     this.chart.at = at;

@@ -54,8 +54,8 @@ export class Types {
   async show(snapshot) {
     if (snapshot === this.snapshot) return;
     this.snapshot = snapshot;
-    // The first snapshot of the same recording is what changes are counted from.
-    const first = this.app.info.snapshots.find((one) => one.recording === snapshot.recording);
+    // The first snapshot of the same program is what changes are counted from.
+    const first = this.app.earlier(snapshot)[0] || snapshot;
     const { rows, other } = await this.app.data.types(snapshot.index);
     this.rows = rows;
     if (first !== snapshot) {

@@ -20,8 +20,20 @@ namespace T
         public object What;
     }
 
+    // Listens and is forgotten: what the event of App holds.
+    public class Listener
+    {
+        readonly byte[] page = new byte[1000];
+
+        public void OnChanged(object sender, EventArgs args)
+        {
+            page[0]++;
+        }
+    }
+
     public partial class App
     {
+        static event EventHandler Changed;
         static Node first;
         static readonly List<byte[]> blocks = new List<byte[]>();
         static GCHandle handle;
@@ -55,6 +67,14 @@ namespace T
         internal static void Hold()
         {
             handle = GCHandle.Alloc(new Held { What = new int[3] });
+        }
+
+        // N objects that the event App.Changed holds.
+        [JSExport]
+        internal static void Listen(int n)
+        {
+            for (int i = 0; i < n; i++)
+                Changed += new Listener().OnChanged;
         }
 
         // Until none is to be had; how many.
