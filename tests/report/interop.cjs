@@ -97,7 +97,7 @@ exports.handles = async ({ open, job, assert }) => {
   // The first snapshot has one table, and nothing to be compared with.
   await page.select("#snapshot", "0");
   await wait(page, () => document.querySelectorAll("#panel .choice").length === 1);
-  assert.deepStrictEqual(await rows(page), [[type, "ManagedObject (object)", "100", "-"]]);
+  assert.deepStrictEqual(await rows(page), [[type, "ManagedObject (object)", "100"]]);
 };
 
 exports.references = async ({ open, job, assert }) => {
