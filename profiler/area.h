@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Memory straight from mmap, for what must work while the world is stopped,
- * where malloc may be locked by a thread that does not run.
+ * A growing area of pages (pages.h): it grows while the world is stopped, too.
  */
 #ifndef HEAPSHOT_PROFILER_AREA_H
 #define HEAPSHOT_PROFILER_AREA_H
@@ -9,11 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* Zeroed, page-aligned memory; NULL when there is none. */
-void *hs_map(size_t bytes);
-/* The same for memory that will all be used soon: one call makes its pages present. */
-void *hs_map_present(size_t bytes);
-void hs_unmap(void *memory, size_t bytes);
+#include "profiler/pages.h"
 
 /*
  * A growing area; zero-initialised it is empty.  Its content moves when it

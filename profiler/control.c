@@ -12,23 +12,19 @@
 #include <mono/metadata/threads.h>
 
 #include "profiler/control.h"
-#include "profiler/counters.h"
 #include "profiler/fork.h"
 #include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
+#include "profiler/timers.h"
 
 /* How long the finalizer thread has to come to a request before this thread collects itself. */
 #define FINALIZER_NS         (500 * HS_NS_PER_MS)
-#define REST_NS              (10 * HS_NS_PER_MS)
-#define COUNTERS_NS          (1 * HS_NS_PER_S)
 #define ATTACHED_STACK_BYTES ((size_t)1 << 20)
 #define TERM_WAIT_NS         (10 * HS_NS_PER_S)
 
 static uint64_t notified_ns, n_snapshots_notified;
-static uint64_t next_timer_ns, next_counters_ns;
-static uint64_t n_snapshots_seen;
 static struct hs_socket control_socket = {.fd = -1};
 
 static bool is_running(void)
@@ -103,40 +99,14 @@ static void on_term(void)
 	hs_signals_raise_term();
 }
 
-static void on_timers(void)
-{
-	const uint64_t now = hs_monotonic_ns();
-	const uint64_t every_ns = hs_recorder.options.every_ms * HS_NS_PER_MS;
-	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
-
-	if (every_ns && !next_timer_ns)
-		next_timer_ns = now + every_ns;
-	if (every_ns && now >= next_timer_ns && !hs_request_is_open(HS_TRIGGER_EVERY_TIME) &&
-	    hs_gc_has_rested(now)) {
-		hs_request_post(HS_TRIGGER_EVERY_TIME);
-		next_timer_ns = now + every_ns;
-	}
-	if (now >= next_counters_ns || n_snapshots != n_snapshots_seen) {
-		n_snapshots_seen = n_snapshots;
-		next_counters_ns = now + COUNTERS_NS;
-		hs_counters_sample();
-	}
-}
-
 static int timeout_ms(void)
 {
-	const uint64_t now = hs_monotonic_ns();
-	uint64_t until = next_counters_ns;
+	const uint64_t now = hs_monotonic_ns(), until = hs_timers_next_ns(now);
 
 	if (!is_running())
 		return 100;
 	if (hs_request_is_pending())
 		return 0;
-	/* One that is overdue waits until the program has rested. */
-	if (next_timer_ns && next_timer_ns <= now)
-		until = now + REST_NS;
-	else if (next_timer_ns && next_timer_ns < until)
-		until = next_timer_ns;
 	return until <= now ? 0 : (int)((until - now) / HS_NS_PER_MS) + 1;
 }
 
@@ -153,7 +123,8 @@ void *hs_control_main(void *unused)
 	int came;
 
 	(void)unused;
-	notified_ns = next_timer_ns = next_counters_ns = n_snapshots_seen = 0;
+	notified_ns = 0;
+	hs_timers_start();
 	hs_socket_open(&control_socket);
 	while (!atomic_load(&hs_recorder.is_closing)) {
 		/* Before the runtime is up clients wait in the socket. */
@@ -168,7 +139,7 @@ void *hs_control_main(void *unused)
 		if (hs_signals_take_request())
 			hs_request_post(HS_TRIGGER_SIGNAL);
 		if (is_running()) {
-			on_timers();
+			hs_timers_run();
 			if (hs_late_is_pending())
 				attached(hs_late_name_all);
 			if (hs_request_is_pending())

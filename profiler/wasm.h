@@ -10,9 +10,9 @@
 #include <stdint.h>
 
 /* At least so many bytes are to be free in one piece when a collection begins. */
-void hs_area_keep_free(size_t bytes);
+void hs_pages_keep_free(size_t bytes);
 /* While the world runs: sees to it; false when there is no memory. */
-bool hs_area_renew(void);
+bool hs_pages_renew(void);
 
 /* While the world runs: says once what the JavaScript callback threw. */
 void hs_output_say(void);

@@ -13,12 +13,11 @@
 
 #include <mono/metadata/mono-gc.h>
 
-#include "profiler/counters.h"
-#include "profiler/gc.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
 #include "profiler/service.h"
+#include "profiler/timers.h"
 #include "profiler/wasm.h"
 
 /* In the place of descriptors. */
@@ -26,14 +25,12 @@ enum { WRITER = 1, CONTROL = 2 };
 
 /* The collector needs some pages, and ends the runtime where there are none. */
 #define PARACHUTE_BYTES ((size_t)512 << 10)
-#define COUNTERS_NS     (1 * HS_NS_PER_S)
 
 /* Beside the buffers, for tables that grow while the world is stopped: this part of the same size. */
 #define TABLES_PART 3
 
 static bool is_low_seen;
 static void *parachute;
-static uint64_t next_counters_ns, next_timer_ns, n_snapshots_seen;
 
 static void write_out(void)
 {
@@ -88,14 +85,14 @@ bool hs_service_start(char *message, size_t size)
 	(void)size;
 	hs_recorder.wake_writer = WRITER;
 	hs_recorder.wake_control = CONTROL;
-	next_counters_ns = next_timer_ns = n_snapshots_seen = 0;
+	hs_timers_start();
 	is_low_seen = false;
 	hs_service_make_room();
 	if (hs_recorder.options.when & HS_WHEN_OOM)
 		parachute = malloc(PARACHUTE_BYTES);
-	hs_area_keep_free((size_t)(hs_recorder.options.memory_bytes / TABLES_PART));
+	hs_pages_keep_free((size_t)(hs_recorder.options.memory_bytes / TABLES_PART));
 	/* Where there is no memory now there may be some later. */
-	hs_area_renew();
+	hs_pages_renew();
 	if (!is_watched)
 		atexit(at_exit);
 	is_watched = true;
@@ -107,33 +104,13 @@ void hs_service_release(void)
 	hs_recorder.wake_writer = hs_recorder.wake_control = 0;
 }
 
-/* What the control thread does elsewhere, here as often as something is collected. */
-static void on_timers(void)
-{
-	const uint64_t now = hs_monotonic_ns();
-	const uint64_t every_ns = hs_recorder.options.every_ms * HS_NS_PER_MS;
-	const uint64_t n_snapshots = atomic_load(&hs_recorder.n_snapshots);
-
-	if (every_ns && !next_timer_ns)
-		next_timer_ns = hs_recorder.start_ns + every_ns;
-	if (every_ns && now >= next_timer_ns && !hs_request_is_open(HS_TRIGGER_EVERY_TIME) &&
-	    hs_gc_has_rested(now)) {
-		hs_request_post(HS_TRIGGER_EVERY_TIME);
-		next_timer_ns = now + every_ns;
-	}
-	if (now >= next_counters_ns || n_snapshots != n_snapshots_seen) {
-		n_snapshots_seen = n_snapshots;
-		next_counters_ns = now + COUNTERS_NS;
-		hs_counters_sample();
-	}
-}
-
+/* What a thread of ours does elsewhere, here as often as something is collected. */
 void hs_service_collected(void)
 {
 	if (atomic_load(&hs_recorder.phase) == HS_PHASE_RUNNING)
-		on_timers();
+		hs_timers_run();
 	hs_wake(WRITER);
-	hs_area_renew();
+	hs_pages_renew();
 	if (hs_request_is_pending())
 		hs_wake(CONTROL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * area.h for wasm: pages from memory that was asked of malloc beforehand.
+ * pages.h for wasm: pages from memory that was asked of malloc beforehand.
  *
  * What linear memory has grown by it never gives back, and at its limit nothing
  * more is to be had.  So a reserve is kept, which is renewed while the world runs;
@@ -12,12 +12,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "profiler/area.h"
+#include "profiler/pages.h"
 #include "profiler/recorder.h"
 #include "profiler/wasm.h"
 
-#define PAGE        ((size_t)4096)
-#define FIRST_BYTES (16 * PAGE)
+#define PAGE ((size_t)4096)
 /* Least that malloc is asked for. */
 #define PIECE_BYTES (64 * PAGE)
 
@@ -109,7 +108,7 @@ void *hs_map(size_t bytes)
 	if (memory)
 		memset(memory, 0, bytes);
 	else if (hs_is_stopped_by_us())
-		hs_area_keep_free(2 * bytes);
+		hs_pages_keep_free(2 * bytes);
 	return memory;
 }
 
@@ -118,19 +117,30 @@ void *hs_map_present(size_t bytes)
 	return hs_map(bytes);
 }
 
+void *hs_map_larger(void *memory, size_t bytes, size_t larger_bytes)
+{
+	void *larger = hs_map(larger_bytes);
+
+	if (larger && memory) {
+		memcpy(larger, memory, bytes);
+		hs_unmap(memory, bytes);
+	}
+	return larger;
+}
+
 void hs_unmap(void *memory, size_t bytes)
 {
 	if (memory)
 		give(memory, in_pages(bytes ? bytes : 1));
 }
 
-void hs_area_keep_free(size_t bytes)
+void hs_pages_keep_free(size_t bytes)
 {
 	if (bytes > reserve_bytes)
 		reserve_bytes = bytes;
 }
 
-bool hs_area_renew(void)
+bool hs_pages_renew(void)
 {
 	const struct free_block *block;
 
@@ -138,45 +148,4 @@ bool hs_area_renew(void)
 		if (block->bytes >= reserve_bytes)
 			return true;
 	return get_more(reserve_bytes);
-}
-
-bool hs_area_reserve(struct hs_area *area, size_t bytes)
-{
-	size_t capacity = area->capacity ? area->capacity : FIRST_BYTES;
-	unsigned char *data;
-
-	if (bytes <= area->capacity - area->used)
-		return true;
-	while (capacity - area->used < bytes) {
-		if (capacity > SIZE_MAX / 4)
-			return false;
-		capacity *= 2;
-	}
-	data = hs_map(capacity);
-	if (!data)
-		return false;
-	if (area->used)
-		memcpy(data, area->data, area->used);
-	hs_unmap(area->data, area->capacity);
-	area->data = data;
-	area->capacity = capacity;
-	return true;
-}
-
-size_t hs_area_add(struct hs_area *area, size_t bytes)
-{
-	size_t offset;
-
-	bytes = (bytes + 7) & ~(size_t)7;
-	if (!hs_area_reserve(area, bytes))
-		return SIZE_MAX;
-	offset = area->used;
-	area->used += bytes;
-	return offset;
-}
-
-void hs_area_free(struct hs_area *area)
-{
-	hs_unmap(area->data, area->capacity);
-	memset(area, 0, sizeof *area);
 }
