@@ -4,6 +4,7 @@
 import { PROTOCOL, WINDOW, WINDOW_AT_MOST, isCount, isId, isMessage, message } from "./protocol.mjs";
 import { whenGone } from "./presence.mjs";
 import { LiveStream } from "./live.mjs";
+import { watch } from "./wanted.mjs";
 
 /** Progress is told no more often. */
 const PROGRESS_MS = 100;
@@ -51,7 +52,7 @@ export class Session {
       if (type === "heapshot/cancel") served.cancel();
       else if (type === "heapshot/ack" && isCount(data.chunk)) served.ack?.(data.chunk);
     } else if (type === "heapshot/take" && typeof data.label === "string") {
-      this.#serve(request, (signal) => this.#take(request, data.label, signal));
+      this.#serve(request, (ended) => this.#take(request, data, ended));
     } else if (type === "heapshot/stats") {
       this.#serve(request, () => this.#stats(request));
     } else if (type === "heapshot/live-open" && isWindow(data.window)) {
@@ -64,7 +65,7 @@ export class Session {
     const ended = new AbortController();
     this.#served.set(request, { cancel: () => ended.abort() });
     try {
-      await work(ended.signal);
+      await work(ended);
     } catch (error) {
       this.#refuse(request, error);
     }
@@ -76,16 +77,20 @@ export class Session {
     this.#post("error", { request, name: String(name), message: String(why) });
   }
 
-  async #take(request, label, signal) {
+  async #take(request, { label, sign }, ended) {
+    const isWanted = watch(sign);
     let last = -Infinity;
-    // While the runtime stands still: posted at once all the same, and nothing is received.
+    // While the runtime stands still: what is posted leaves at once all the same.
     const onProgress = ({ bytes, frames }) => {
       const now = performance.now();
       if (now - last < PROGRESS_MS) return;
       last = now;
       this.#post("progress", { request, bytes, frames });
+      if (isWanted && !isWanted()) ended.abort();
     };
-    const blob = await this.#hs.takeSnapshot({ label, signal, onProgress });
+    // The panel's Blob keeps the data, for as long as it wants them.
+    const { signal } = ended;
+    const blob = await this.#hs.takeSnapshot({ label, signal, onProgress, keep: false });
     signal.throwIfAborted();
     this.#post("snapshot", { request, blob });
   }

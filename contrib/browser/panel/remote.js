@@ -2,6 +2,7 @@
 // One program, as the panel sees it: what was asked of it, and is not answered yet.
 import { PROTOCOL, WINDOW, isCount, isId, isMessage, message, newId } from "../app/protocol.mjs";
 import { whenGone } from "../app/presence.mjs";
+import { sign } from "../app/wanted.mjs";
 import { LiveReader } from "./live.js";
 
 /** The program's page was closed, left, or has crashed. */
@@ -43,12 +44,14 @@ export class Remote {
   }
 
   take(label, onProgress, signal) {
-    return this.#ask("take", { label }, signal, {
+    const { url, revoke } = sign();
+    const answers = {
       progress: ({ bytes, frames }) => {
         if (isCount(bytes) && isCount(frames)) onProgress?.({ bytes, frames });
       },
       snapshot: ({ blob }, done) => blob instanceof Blob && done(blob),
-    });
+    };
+    return this.#ask("take", { label, sign: url }, signal, answers).finally(revoke);
   }
 
   stats(signal) {

@@ -2,6 +2,8 @@
 // Who is there: each program once, whoever asks and however often.
 "use strict";
 
+const scenarios = (exports.scenarios = {});
+
 const titles = (page) => page.evaluate(() => client.runtimes.map((each) => each.title).sort());
 const ids = (page) => page.evaluate(() => client.runtimes.map((each) => each.id).sort());
 
@@ -31,7 +33,7 @@ async function oneAnswerEach({ assert, inPage }, listener, hellos, programs) {
   for (const replies of found) assert.strictEqual(replies.length, programs);
 }
 
-exports.listed = async (tools) => {
+scenarios.listed = async (tools) => {
   const { assert, program, panel, listener, listed, inPage } = tools;
   const ear = await listener();
   const first = await program("one");
@@ -82,7 +84,7 @@ exports.listed = async (tools) => {
 };
 
 // One snapshot each, although both panels asked again: it comes once, and to who asked for it.
-exports.once = async ({ assert, program, panel, listed, inPage }) => {
+scenarios.once = async ({ assert, program, panel, listed, inPage }) => {
   const app = await program("one");
   const [a, b] = [await panel(), await panel()];
   for (const page of [a, b]) await listed(page, 1);
@@ -105,7 +107,7 @@ exports.once = async ({ assert, program, panel, listed, inPage }) => {
 };
 
 // A panel that is there already learns of programs that come, and of those that close.
-exports.later = async ({ assert, program, panel, listed }) => {
+scenarios.later = async ({ assert, program, panel, listed }) => {
   const page = await panel();
   assert.deepStrictEqual(await page.evaluate(() => client.runtimes), []);
   const app = await program("late", { title: "by option" });
@@ -120,7 +122,7 @@ exports.later = async ({ assert, program, panel, listed }) => {
 };
 
 // Another name is another room.
-exports.named = async ({ assert, program, panel, listed }) => {
+scenarios.named = async ({ assert, program, panel, listed }) => {
   await program("usual");
   await program("other", { name: "elsewhere" });
   const [a, b] = [await panel(), await panel({ name: "elsewhere" })];
@@ -130,7 +132,7 @@ exports.named = async ({ assert, program, panel, listed }) => {
 };
 
 // A program that did not ask for a channel has none.
-exports.closed = async ({ assert, page, panel, program, listed }) => {
+scenarios.closed = async ({ assert, page, panel, program, listed }) => {
   const app = await page();
   await app.evaluate(async () => {
     window.made = 0;
@@ -156,7 +158,7 @@ exports.closed = async ({ assert, page, panel, program, listed }) => {
 };
 
 // One channel a runtime.
-exports.twice = async ({ assert, program, panel, listed }) => {
+scenarios.twice = async ({ assert, program, panel, listed }) => {
   const app = await program("one");
   const why = await app.evaluate(async () => {
     const { openChannel } = await import("/browser/app/channel.mjs");

@@ -6,16 +6,17 @@ const assert = require("node:assert");
 const path = require("node:path");
 const { inChromium } = require("../page.cjs");
 
-const SCENARIOS = {
-  ...require("./listed.cjs"),
-};
+const FILES = ["listed", "asked", "lost", "guarded", "malformed", "stream"];
+const SCENARIOS = Object.assign({}, ...FILES.map((name) => require("./" + name + ".cjs").scenarios));
 const TIMEOUT_MS = 300000;
 
 /** A scenario has an origin of its own, where nobody else is. */
 async function run({ serve, open, browser, job }, name) {
   const empty = "<!doctype html><title>page</title>";
   const texts = { "/": empty, "/panel.html": empty, "/elsewhere.html": empty };
-  const server = await serve({ "/": __dirname, "/browser/": job.browser }, { texts });
+  // Pages that may not be stored are not kept for the way back.
+  const headers = { "Cache-Control": "max-age=0" };
+  const server = await serve({ "/": __dirname, "/browser/": job.browser }, { texts, headers });
   const pages = [];
   const page = async () => {
     const opened = await open(server.url("/panel.html"));
