@@ -157,6 +157,8 @@ int cli_tui(const struct cli_command *command, int argc, char **argv);
 int cli_watch(const struct cli_command *command, int argc, char **argv);
 int cli_flush(const struct cli_command *command, int argc, char **argv);
 int cli_extract(const struct cli_command *command, int argc, char **argv);
+/* The same with arguments that are parsed. */
+int cli_extract_as(const struct cli_command *command, const struct cli_arguments *arguments);
 int cli_anonymize(const struct cli_command *command, int argc, char **argv);
 int cli_recompress(const struct cli_command *command, int argc, char **argv);
 int cli_show(const struct cli_command *command, int argc, char **argv);

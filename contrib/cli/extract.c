@@ -102,19 +102,25 @@ static void report(const struct rewrite *rewrite)
 	putchar('\n');
 }
 
-int cli_extract(const struct cli_command *command, int argc, char **argv)
+int cli_extract_as(const struct cli_command *command, const struct cli_arguments *arguments)
 {
-	struct cli_arguments arguments;
 	struct rewrite rewrite;
-	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
+	int status = rewrite_open(&rewrite, command, arguments, RECORDING_SNAPSHOT);
 
-	if (status != CLI_OK)
-		return status < 0 ? cli_finish(CLI_OK) : status;
-	status = rewrite_open(&rewrite, command, &arguments, RECORDING_SNAPSHOT);
 	if (status != CLI_OK)
 		return status;
 	status = rewrite_finish(&rewrite, extract(&rewrite));
 	if (status == CLI_OK && !rewrite.file.is_standard_output)
 		report(&rewrite);
 	return rewrite_close(&rewrite, status);
+}
+
+int cli_extract(const struct cli_command *command, int argc, char **argv)
+{
+	struct cli_arguments arguments;
+	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
+
+	if (status != CLI_OK)
+		return status < 0 ? cli_finish(CLI_OK) : status;
+	return cli_extract_as(command, &arguments);
 }

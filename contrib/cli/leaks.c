@@ -145,7 +145,8 @@ static int by_weight(const void *left, const void *right)
 	return order != 0 ? order : (a->target > b->target) - (a->target < b->target);
 }
 
-static int open_graph(struct leaks *leaks)
+int leaks_ways(struct recording *recording, struct heapshot_graph *graph,
+	       struct heapshot_graph_ways **ways)
 {
 	/* A word on a stack may be there by chance: it explains nothing where more holds the object. */
 	const struct heapshot_graph_ways_options options = {
@@ -153,6 +154,12 @@ static int open_graph(struct leaks *leaks)
 		.last_kinds = (uint64_t)1 << HEAPSHOT__ROOT_KIND__ROOT_KIND_STACK |
 			      (uint64_t)1 << HEAPSHOT__ROOT_KIND__ROOT_KIND_SAVED_REGISTERS,
 	};
+
+	return recording_check(recording, heapshot_graph_ways_new(graph, &options, ways));
+}
+
+static int open_graph(struct leaks *leaks)
+{
 	struct heapshot_graph_counts counts;
 	struct recording *recording = leaks->recording;
 	char number[TEXT_NUMBER_BYTES];
@@ -171,8 +178,7 @@ static int open_graph(struct leaks *leaks)
 	if (status == CLI_OK)
 		status = graph_types_make(recording, leaks->graph, false, &leaks->types);
 	if (status == CLI_OK)
-		status = recording_check(recording, heapshot_graph_ways_new(leaks->graph, &options,
-									    &leaks->path.ways));
+		status = leaks_ways(recording, leaks->graph, &leaks->path.ways);
 	if (status != CLI_OK)
 		return status;
 	leaks->path.recording = recording;

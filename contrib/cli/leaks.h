@@ -104,6 +104,9 @@ bool leaks_is_told(const struct leaks *leaks, uint32_t array);
  * recording and arguments.  CLI_OK, or a status, said; to be freed by leaks_free either way.
  */
 int leaks_look(struct leaks *leaks);
+/* The shortest ways as findings show them.  CLI_OK, or a status, said. */
+int leaks_ways(struct recording *recording, struct heapshot_graph *graph,
+	       struct heapshot_graph_ways **ways);
 void leaks_free(struct leaks *leaks);
 
 /* Writes all of them as keys of an object; CLI_OK, or CLI_IO, said. */

@@ -36,7 +36,7 @@ static uint32_t find_owner(const struct report *report, uint32_t number)
 	return number;
 }
 
-static int open_files(struct report *report, const struct cli_command *command)
+int report_open(struct report *report, const struct cli_command *command)
 {
 	const uint32_t n = (uint32_t)report->arguments->n_operands;
 	int status = CLI_OK;
@@ -198,14 +198,7 @@ static int order_types(struct report *report)
 	return CLI_OK;
 }
 
-/* Whether no snapshot of the same file comes behind number I. */
-static bool is_last(const struct report *report, size_t i)
-{
-	return i + 1 == report->n_snapshots ||
-	       report->snapshots[i].recording->reader != report->snapshots[i + 1].recording->reader;
-}
-
-static int read_all(struct report *report)
+int report_read(struct report *report)
 {
 	int status = choose_snapshots(report);
 	uint32_t file;
@@ -219,7 +212,7 @@ static int read_all(struct report *report)
 		if (report->files[file].owner == file)
 			status = report_read_events(report, file);
 	for (i = 0; i < report->n_snapshots && status == CLI_OK; i++)
-		status = report_read_snapshot(report, &report->snapshots[i], is_last(report, i));
+		status = report_read_snapshot(report, &report->snapshots[i]);
 	return status == CLI_OK ? order_types(report) : status;
 }
 
@@ -227,6 +220,7 @@ void report_free(struct report *report)
 {
 	size_t i;
 
+	report_drop_graph(report);
 	for (i = 0; i < report->n_snapshots; i++) {
 		free(report->snapshots[i].rows);
 		free(report->snapshots[i].nodes);
@@ -334,9 +328,9 @@ int cli_report(const struct cli_command *command, int argc, char **argv)
 		status = newfile_open(&file, command, &arguments);
 	if (status != CLI_OK)
 		return status;
-	status = open_files(&report, command);
+	status = report_open(&report, command);
 	if (status == CLI_OK)
-		status = read_all(&report);
+		status = report_read(&report);
 	if (status == CLI_OK)
 		status = write_report(&report, &file);
 	if (!arguments.is_json)

@@ -106,16 +106,37 @@ struct report {
 	struct report_type *types; /* by number of their key */
 	size_t n_types, room_types;
 	uint32_t *order; /* types by weight */
+	/*
+	 * The graph of the snapshot that was read last, for those who ask on; with dominators
+	 * and ways.  It is there until the next one is read, if KEEPS_GRAPH.
+	 */
+	bool keeps_graph;
+	struct path kept;
+	struct report_snapshot *kept_of; /* NULL: none is there */
 };
+
+/* Opens the files of the operands, and reads all of them.  CLI_OK, or a status, said. */
+int report_open(struct report *report, const struct cli_command *command);
+int report_read(struct report *report);
 
 /* ---- Gathering: CLI_OK, or a status, said ---- */
 int report_read_events(struct report *report, uint32_t file);
-int report_read_snapshot(struct report *report, struct report_snapshot *snapshot, bool is_last);
+int report_read_snapshot(struct report *report, struct report_snapshot *snapshot);
 int report_read_tree(struct report *report, struct report_snapshot *snapshot,
 		     struct heapshot_graph *graph);
 /* Paths to the largest types, and to those that WANTED tells (may be NULL), by number in TYPES. */
 int report_read_paths(struct report *report, struct report_snapshot *snapshot, struct path *path,
 		      const struct graph_types *types, const bool *wanted);
+
+/*
+ * Makes the graph of SNAPSHOT and keeps it, unless it is the one that is kept; the ways are
+ * those that its paths were made by.  CLI_OK, or a status, said.
+ */
+int report_keep_graph(struct report *report, struct report_snapshot *snapshot);
+void report_drop_graph(struct report *report);
+/* At most MOST paths to the objects of one type, by number in TYPES, for a TO without any. */
+int report_read_paths_to(struct report *report, struct report_snapshot *to, struct path *path,
+			 const struct graph_types *types, uint32_t type, size_t most);
 
 /* Number of TEXT among the names; UINT32_MAX without memory. */
 uint32_t report_name(struct report *report, const char *text);

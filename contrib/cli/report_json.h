@@ -39,6 +39,9 @@ void report_begin_column(struct json *json, const char *key);
 /* Whether a type is among those that are written. */
 bool report_is_shown(const struct report_writer *writer, uint32_t type);
 
+/* One type's paths. */
+void report_put_paths(struct report_writer *writer, const struct report_snapshot *snapshot,
+		      const struct report_paths *paths);
 /* A file, by number; a snapshot. */
 void report_put_recording(const struct report_writer *writer, uint32_t number);
 void report_put_snapshot(struct report_writer *writer, const struct report_snapshot *snapshot);

@@ -16,6 +16,7 @@ struct paths {
 	struct report_snapshot *snapshot;
 	struct path *path;
 	const struct graph_types *types;
+	size_t most;      /* paths of a type */
 	uint32_t *chosen; /* types, by number */
 	size_t n_chosen;
 	uint64_t *first; /* by number of type: place of its objects in list; counts before that */
@@ -204,7 +205,7 @@ static bool add_type(struct paths *paths, uint32_t type)
 		.first_path = snapshot->n_path_list,
 	};
 	is_done &= to->type != UINT32_MAX;
-	for (i = 0; is_done && i < groups.n && i < PATHS_OF_TYPE; i++)
+	for (i = 0; is_done && i < groups.n && i < paths->most; i++)
 		is_done = path_find(paths->path, groups.list[i].target, &steps) &&
 			  add_path(paths, &groups.list[i], &steps);
 	to->n_paths = snapshot->n_path_list - to->first_path;
@@ -212,6 +213,26 @@ static bool add_type(struct paths *paths, uint32_t type)
 	free(groups.list);
 	free(steps.list);
 	return is_done;
+}
+
+/* The paths of the types that were chosen. */
+static int add_chosen(struct paths *paths, bool is_done)
+{
+	struct report_snapshot *snapshot = paths->snapshot;
+	size_t i;
+
+	is_done = is_done && list_objects(paths);
+	snapshot->paths = calloc(paths->n_chosen + 1, sizeof(*snapshot->paths));
+	snapshot->path_list =
+		calloc(paths->n_chosen * paths->most + 1, sizeof(*snapshot->path_list));
+	is_done &= snapshot->paths != NULL && snapshot->path_list != NULL;
+	for (i = 0; is_done && i < paths->n_chosen; i++)
+		is_done = add_type(paths, paths->chosen[i]);
+	free(paths->chosen);
+	free(paths->first);
+	free(paths->list);
+	path_hashes_free(&paths->hashes);
+	return is_done ? CLI_OK : cli_no_memory();
 }
 
 int report_read_paths(struct report *report, struct report_snapshot *snapshot, struct path *path,
@@ -222,19 +243,26 @@ int report_read_paths(struct report *report, struct report_snapshot *snapshot, s
 		.snapshot = snapshot,
 		.path = path,
 		.types = types,
+		.most = PATHS_OF_TYPE,
 	};
-	bool is_done = choose(&paths, wanted) && list_objects(&paths);
-	size_t i;
 
-	snapshot->paths = calloc(paths.n_chosen + 1, sizeof(*snapshot->paths));
-	snapshot->path_list =
-		calloc(paths.n_chosen * PATHS_OF_TYPE + 1, sizeof(*snapshot->path_list));
-	is_done &= snapshot->paths != NULL && snapshot->path_list != NULL;
-	for (i = 0; is_done && i < paths.n_chosen; i++)
-		is_done = add_type(&paths, paths.chosen[i]);
-	free(paths.chosen);
-	free(paths.first);
-	free(paths.list);
-	path_hashes_free(&paths.hashes);
-	return is_done ? CLI_OK : cli_no_memory();
+	return add_chosen(&paths, choose(&paths, wanted));
+}
+
+int report_read_paths_to(struct report *report, struct report_snapshot *to, struct path *path,
+			 const struct graph_types *types, uint32_t type, size_t most)
+{
+	struct paths paths = {
+		.report = report,
+		.snapshot = to,
+		.path = path,
+		.types = types,
+		.most = most,
+		.chosen = calloc(1, sizeof(*paths.chosen)),
+		.n_chosen = 1,
+	};
+
+	if (paths.chosen != NULL)
+		paths.chosen[0] = type;
+	return add_chosen(&paths, paths.chosen != NULL);
 }

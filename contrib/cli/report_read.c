@@ -268,6 +268,73 @@ static int read_graph(struct report *report, struct report_snapshot *snapshot, s
 	return status;
 }
 
+/* ---- The graph that is kept ---- */
+
+void report_drop_graph(struct report *report)
+{
+	heapshot_graph_ways_free(report->kept.ways);
+	heapshot_graph_free(report->kept.graph);
+	report->kept = (struct path){0};
+	report->kept_of = NULL;
+}
+
+/* Takes graph and ways of PATH, if they are to be kept. */
+static void keep_graph(struct report *report, struct report_snapshot *snapshot,
+		       const struct path *path, struct heapshot_graph **graph,
+		       struct heapshot_graph_ways **ways)
+{
+	if (!report->keeps_graph)
+		return;
+	report->kept = *path;
+	report->kept.recording = snapshot->recording;
+	report->kept.arguments = report->arguments;
+	report->kept.targets = (struct graph_nodes){0};
+	report->kept_of = snapshot;
+	*graph = NULL;
+	*ways = NULL;
+}
+
+static bool is_last_of_file(const struct report *report, const struct report_snapshot *snapshot)
+{
+	const struct report_snapshot *next = snapshot + 1;
+
+	return next == report->snapshots + report->n_snapshots ||
+	       next->recording->reader != snapshot->recording->reader;
+}
+
+static int open_path(struct report *report, struct report_snapshot *snapshot, struct path *path)
+{
+	struct recording *recording = snapshot->recording;
+	int status;
+
+	*path = (struct path){.recording = recording, .arguments = report->arguments};
+	recording->snapshot = snapshot->snapshot;
+	status = graph_open(recording, report->arguments, &path->graph);
+	if (status == CLI_OK)
+		status = recording_check(recording, heapshot_graph_dominate(path->graph));
+	if (status != CLI_OK)
+		return status;
+	if (is_last_of_file(report, snapshot))
+		return leaks_ways(recording, path->graph, &path->ways);
+	return recording_check(recording, heapshot_graph_ways_new(path->graph, NULL, &path->ways));
+}
+
+int report_keep_graph(struct report *report, struct report_snapshot *snapshot)
+{
+	struct path path;
+	int status;
+
+	if (report->kept_of == snapshot)
+		return CLI_OK;
+	report_drop_graph(report);
+	status = open_path(report, snapshot, &path);
+	if (status == CLI_OK)
+		keep_graph(report, snapshot, &path, &path.graph, &path.ways);
+	heapshot_graph_ways_free(path.ways);
+	heapshot_graph_free(path.graph);
+	return status;
+}
+
 /* The last snapshot of a file: its graph is made by those who look for suspects. */
 static int read_last(struct report *report, struct report_snapshot *snapshot)
 {
@@ -281,35 +348,34 @@ static int read_last(struct report *report, struct report_snapshot *snapshot)
 	status = leaks_look(&leaks);
 	if (status == CLI_OK)
 		status = read_graph(report, snapshot, &leaks.path, &leaks);
+	if (status == CLI_OK)
+		keep_graph(report, snapshot, &leaks.path, &leaks.graph, &leaks.path.ways);
 	leaks_free(&leaks);
 	return status;
 }
 
 static int read_other(struct report *report, struct report_snapshot *snapshot)
 {
-	struct recording *recording = snapshot->recording;
-	struct path path = {.recording = recording, .arguments = report->arguments};
-	int status = graph_open(recording, report->arguments, &path.graph);
+	struct path path;
+	int status = open_path(report, snapshot, &path);
 
 	if (status == CLI_OK)
-		status = recording_check(recording, heapshot_graph_dominate(path.graph));
-	if (status == CLI_OK)
-		status = recording_check(recording,
-					 heapshot_graph_ways_new(path.graph, NULL, &path.ways));
-	if (status == CLI_OK)
 		status = read_graph(report, snapshot, &path, NULL);
+	if (status == CLI_OK)
+		keep_graph(report, snapshot, &path, &path.graph, &path.ways);
 	heapshot_graph_ways_free(path.ways);
 	heapshot_graph_free(path.graph);
 	return status;
 }
 
-int report_read_snapshot(struct report *report, struct report_snapshot *snapshot, bool is_last)
+int report_read_snapshot(struct report *report, struct report_snapshot *snapshot)
 {
 	struct recording *recording = snapshot->recording;
 	struct heapshot_totals totals;
 	enum heapshot_read_result result;
 	int status;
 
+	report_drop_graph(report);
 	recording->snapshot = snapshot->snapshot;
 	result = heapshot_reader_totals(recording->reader, recording->snapshot, &totals);
 	status = recording_check(recording, result);
@@ -322,7 +388,8 @@ int report_read_snapshot(struct report *report, struct report_snapshot *snapshot
 		snapshot->note = "types and counts only were recorded (take --stats)";
 		return CLI_OK;
 	}
-	status = is_last ? read_last(report, snapshot) : read_other(report, snapshot);
+	status = is_last_of_file(report, snapshot) ? read_last(report, snapshot)
+						   : read_other(report, snapshot);
 	if (status != CLI_DAMAGED)
 		return status;
 	/* Types at least can be shown. */

@@ -103,28 +103,36 @@ static void put_path(struct report_writer *writer, const struct report_snapshot 
 	json_end(json, '}');
 }
 
-static void put_paths(struct report_writer *writer, const struct report_snapshot *snapshot)
+void report_put_paths(struct report_writer *writer, const struct report_snapshot *snapshot,
+		      const struct report_paths *paths)
 {
 	struct json *json = writer->json;
-	size_t i, k;
+	size_t i;
+
+	json_begin(json, '{');
+	json_put_unsigned(json, "type", writer->report->types[paths->type].number);
+	json_put_unsigned(json, "objects", paths->objects);
+	json_put_unsigned(json, "reached", paths->n_reached);
+	json_put_unsigned(json, "all", paths->n_all);
+	report_begin_column(json, "paths");
+	for (i = 0; i < paths->n_paths; i++)
+		put_path(writer, snapshot, &snapshot->path_list[paths->first_path + i]);
+	json_end(json, ']');
+	json_end(json, '}');
+}
+
+static void put_all_paths(struct report_writer *writer, const struct report_snapshot *snapshot)
+{
+	struct json *json = writer->json;
+	size_t i;
 
 	json_key(json, "paths");
 	json_begin_rows(json);
 	for (i = 0; i < snapshot->n_paths && i < writer->limits->paths; i++) {
 		const struct report_paths *paths = &snapshot->paths[i];
 
-		if (!report_is_shown(writer, paths->type))
-			continue;
-		json_begin(json, '{');
-		json_put_unsigned(json, "type", writer->report->types[paths->type].number);
-		json_put_unsigned(json, "objects", paths->objects);
-		json_put_unsigned(json, "reached", paths->n_reached);
-		json_put_unsigned(json, "all", paths->n_all);
-		report_begin_column(json, "paths");
-		for (k = 0; k < paths->n_paths; k++)
-			put_path(writer, snapshot, &snapshot->path_list[paths->first_path + k]);
-		json_end(json, ']');
-		json_end(json, '}');
+		if (report_is_shown(writer, paths->type))
+			report_put_paths(writer, snapshot, paths);
 	}
 	json_end(json, ']');
 }
@@ -163,6 +171,6 @@ void report_put_snapshot(struct report_writer *writer, const struct report_snaps
 	json_put_known(json, "pause_ns", from->has_end, from->pause_ns);
 	put_types(writer, snapshot);
 	put_tree(writer, snapshot);
-	put_paths(writer, snapshot);
+	put_all_paths(writer, snapshot);
 	json_end(json, '}');
 }

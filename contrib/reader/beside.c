@@ -13,7 +13,7 @@
 
 static bool has_processors(void)
 {
-#ifdef CPU_COUNT
+#if defined(CPU_COUNT) && !defined(__EMSCRIPTEN__)
 	cpu_set_t ours;
 
 	if (sched_getaffinity(0, sizeof(ours), &ours) == 0)

@@ -133,7 +133,7 @@ static int next_record(struct hs_content *content, struct heapshot_record *recor
 	} while (field.number != 1 || field.wire != HS_WIRE_BYTES);
 	content->at = rest.data;
 	message = field.bytes;
-	if (message.end - message.data > HS_RECORD_MAX)
+	if ((size_t)(message.end - message.data) > HS_RECORD_MAX)
 		return -1;
 	while ((got = hs_field_next(&message, &field)) > 0) {
 		if (field.number == 2 && field.wire == HS_WIRE_VARINT) {
