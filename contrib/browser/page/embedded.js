@@ -129,19 +129,21 @@ export class EmbeddedData extends DataProvider {
 
   node(snapshot, number) {
     const { tree } = this.json.snapshots[snapshot];
-    const name = this.json.names[tree.name[number]];
-    const kind = number === 0 ? "heap" : name.startsWith("(") ? "root" : "type";
     return {
       id: number,
       snapshot,
-      kind,
-      name: number === 0 ? "All that lives" : kind === "root" ? name.slice(1, -1).trim() : name,
+      ...(number === 0 ? { kind: "heap", name: "All that lives" } : this.nodeName(this.json.names[tree.name[number]])),
       objects: tree.objects[number],
       bytes: tree.bytes[number],
       allObjects: tree.all_objects[number],
       retained: tree.retained[number],
       hasChildren: this.lists(snapshot)[number] !== undefined,
     };
+  }
+
+  /** Kind and name of a node that is not the whole heap. */
+  nodeName(name) {
+    return name.startsWith("(") ? { kind: "root", name: name.slice(1, -1).trim() } : { kind: "type", name };
   }
 
   /** Numbers of the children of each node that has some. */
@@ -162,7 +164,14 @@ export class EmbeddedData extends DataProvider {
 
   async children(node) {
     if (node.kind === "own" || node.kind === "other") return [];
-    const children = (this.lists(node.snapshot)[node.id] || []).map((number) => this.node(node.snapshot, number));
+    return this.withRest(
+      node,
+      (this.lists(node.snapshot)[node.id] || []).map((number) => this.node(node.snapshot, number))
+    );
+  }
+
+  /** CHILDREN of NODE, and behind them its own objects and those of children that are not there. */
+  withRest(node, children) {
     const rest = { snapshot: node.snapshot, parentName: node.name, hasChildren: false };
     let bytes = node.retained - node.bytes;
     let objects = node.allObjects - node.objects;
@@ -202,9 +211,11 @@ export class EmbeddedData extends DataProvider {
   }
 
   async paths(snapshot, type) {
-    const { names } = this.json;
     const found = this.json.snapshots[snapshot].paths.find((paths) => paths.type === type);
-    if (found === undefined) return null;
+    return found === undefined ? null : this.describePaths(found, this.json.names);
+  }
+
+  describePaths(found, names) {
     const text = (number) => (number === null ? null : names[number]);
     return {
       objects: found.objects,
