@@ -44,6 +44,8 @@ int64_t hs_take(enum hs_trigger trigger, const char *label, bool is_stats_only)
 		return -EBUSY;
 	/* A thread that belongs to the runtime collects itself; another one may not. */
 	if (mono_domain_get()) {
+		/* What waits in the log makes tables grow, which may be more than the stopped world has for it. */
+		hs_wake(hs_recorder.wake_writer);
 		/* Once a child writes it the thread goes on: it may hold up the stops of others. */
 		for (i = 0; i < COLLECTIONS_MAX && !hs_request_is_done(request) &&
 			    !hs_request_is_forked(request) && hs_is_recording();

@@ -40,6 +40,7 @@ static void write_out(void)
 		return;
 	hs_writer_turn();
 	hs_output_say();
+	hs_pages_renew();
 }
 
 void hs_wake(int fd)
