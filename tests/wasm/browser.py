@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node-tools"))
 import node_tools  # noqa: E402
-from wasm import HERE, need, skip  # noqa: E402
+from wasm import HERE, need, serve, skip  # noqa: E402
 
 
 def need_chromium():
@@ -20,3 +20,14 @@ def in_chromium(script, directory, timeout=600, **job):
     that the browser leaves is in DIRECTORY."""
     need_chromium()
     return node_tools.in_browser(os.path.join(HERE, script), directory, timeout=timeout, **job)
+
+
+def page(directory, scenario, runtime, *words, link=("--fast",), status=0):
+    """What node() of wasm.py does, in a page; there the test outlives the runtime, whatever its STATUS."""
+    need_chromium()
+    root = serve(directory, runtime, *link)
+    result, = in_chromium("in_chromium.cjs", directory,
+                          scenarios=[{"name": scenario, "root": root, "directory": directory, "words": words}])
+    assert "failure" not in result, result["failure"]
+    assert status is None or result["wrong"] == [], result["wrong"]
+    return result

@@ -1,16 +1,13 @@
 // SPDX-License-Identifier: MIT
-// Starts the published test program in node and gives a test what it works with.
-import fs from 'node:fs';
-import path from 'node:path';
-import { pathToFileURL } from 'node:url';
+// Starts the published test program, in node or in a page, and gives a test what it works with.
 
-// OPTIONS: of the module, or null: not asked for.  HEAPSHOT: what Module.heapshot is from the start.
-// IS_CHECKED: files are held against the hashes that the publish wrote down.
-export async function start(folder, options, heapshot = {}, isChecked = false) {
+// ROOT: the published folder as a URL.  OPTIONS: of the module, or null: not asked for.  HEAPSHOT: what
+// Module.heapshot is from the start.  IS_CHECKED: files are held against the hashes that the publish wrote down.
+export async function start(root, options, heapshot = {}, isChecked = false) {
     const said = [];
     const error = console.error;
     console.error = (...words) => { said.push(words.join(' ')); error(...words); };
-    const { dotnet } = await import(pathToFileURL(path.join(folder, '_framework', 'dotnet.js')));
+    const { dotnet } = await import(new URL('_framework/dotnet.js', root).href);
     let builder = dotnet.withModuleConfig({ heapshot });
     if (!isChecked)
         builder = builder.withConfig({ disableIntegrityCheck: true });
@@ -33,14 +30,5 @@ export function collector() {
     return { chunks, write: chunk => { chunks.push(chunk); } };
 }
 
-export function save(file, chunks) {
-    fs.writeFileSync(file, Buffer.concat(chunks));
-}
-
 // Kinds of frames, which their tags carry: the byte at 13.
 export const kinds = { metadata: 1, events: 2, begin: 3, body: 4, end: 5, last: 6 };
-
-// What a test found, for the test that reads it; then the end.
-export function tell(result) {
-    process.stdout.write('RESULT ' + JSON.stringify(result) + '\n', () => process.exit(0));
-}

@@ -22,6 +22,7 @@ EMSCRIPTEN = os.environ.get("HEAPSHOT_EMSCRIPTEN") or os.path.join(SOURCE, "buil
 PACKS = os.environ.get("HEAPSHOT_PACKS") or os.path.join(BUILD, "wasm-packs")
 PLACE = os.path.join(BUILD, "wasm", "tests")
 SCRIPTS = os.path.join(SOURCE, "contrib", "wasm")
+PROBE = os.path.join(HERE, "probe.c")
 REACH = os.path.join(BUILD, "tests", "mono", "reach")
 RUNTIMES = ("10.0", "9.0")
 # Of T.Node, with two words of header and three references of four bytes.
@@ -43,6 +44,14 @@ def need():
     why = why_not()
     if why:
         skip(why)
+
+
+def on_each(name):
+    """A test for each of the runtimes."""
+    def decorate(function):
+        for runtime in RUNTIMES:
+            test("%s (.NET %s)" % (name, runtime))(lambda directory, runtime=runtime: function(directory, runtime))
+    return decorate
 
 
 def build(command, cwd=None, timeout=900, expect=0):
@@ -118,7 +127,8 @@ def version(runtime):
     return os.path.basename(os.path.realpath(os.path.join(PACKS, runtime)))
 
 
-APP_SOURCES = [os.path.join(HERE, "app", name) for name in ("App.cs", "app.csproj")]
+HEAPSHOT_CS = os.path.join(SOURCE, "contrib", "managed", "Heapshot.cs")
+APP_SOURCES = [os.path.join(HERE, "app", name) for name in ("App.cs", "app.csproj")] + [HEAPSHOT_CS]
 
 
 def publish(target, runtime, *properties, expect=0):
@@ -126,6 +136,7 @@ def publish(target, runtime, *properties, expect=0):
     project = os.path.join(target, "project")
     shutil.rmtree(project, ignore_errors=True)
     shutil.copytree(os.path.join(HERE, "app"), project)
+    shutil.copy(HEAPSHOT_CS, project)
     return build(["dotnet", "publish", os.path.join(project, "app.csproj"), "-c", "Release", "-v:m", "-nologo",
                   "-p:Framework=net" + runtime, "-p:RuntimeFrameworkVersion=" + version(runtime),
                   "-o", os.path.join(target, "out")] + ["-p:" + each for each in properties], expect=expect)
@@ -147,18 +158,22 @@ def assembly(runtime):
 @functools.lru_cache(None)
 def linked(runtime, *options):
     """A folder with dotnet.native.{js,wasm}."""
-    name = "-".join(["runtime", runtime] + [option.strip("-") for option in options])
-    with Made(name, archive() + hash_of(assembly(runtime))) as made:
+    # The runtime of users has no probe in it: its size is stated.
+    options = list(options) + ["--source", PROBE] * ("--fast" in options)
+    name = "-".join(["runtime", runtime] + [os.path.basename(option).strip("-") for option in options])
+    sources = [option for option in options if option.endswith(".c")]
+    with Made(name, archive() + hash_of(assembly(runtime), *sources)) as made:
         if not made.is_whole:
-            build([os.path.join(SCRIPTS, "link")] + list(options) +
-                  ["--assembly", assembly(runtime), version(runtime), made.path])
+            build([os.path.join(SCRIPTS, "link")] + options + ["--assembly", assembly(runtime), version(runtime), made.path])
         return made.path
 
 
 def serve(directory, runtime, *options):
-    """A copy of the published program in DIRECTORY with the linked runtime."""
+    """A copy of the published program in DIRECTORY with the linked runtime; without OPTIONS with the stock one."""
     root = os.path.join(directory, "www")
     shutil.copytree(os.path.join(app(runtime), "out", "wwwroot"), root)
+    if not options:
+        return root
     for name in ("dotnet.native.js", "dotnet.native.wasm"):
         shutil.copy(os.path.join(linked(runtime, *options), name), os.path.join(root, "_framework", name))
     return root
@@ -167,7 +182,7 @@ def serve(directory, runtime, *options):
 def node(directory, scenario, runtime, *words, link=("--fast",), root=None, status=0):
     """Runs a function of scenarios.mjs; returns what it told, with all that was printed."""
     root = root or serve(directory, runtime, *link)
-    done = run(["timeout", "-k", "5", "120", "node", os.path.join(HERE, "scenarios.mjs"), scenario, root, directory] +
+    done = run(["timeout", "-k", "5", "300", "node", os.path.join(HERE, "in_node.mjs"), scenario, root, directory] +
                [str(word) for word in words], cwd=directory)
     assert status is None or done.status == status, "%s: %d\n%s%s" % (scenario, done.status, done.out[-2000:], done.err[-3000:])
     lines = [line for line in done.out.splitlines() if line.startswith("RESULT ")]

@@ -105,6 +105,17 @@ namespace T
             return heapshot_is_recording() != 0;
         }
 
+        // All of contrib/managed/Heapshot.cs, the same file that programs on Mono have.
+        [JSExport]
+        internal static string Managed()
+        {
+            var text = new StringBuilder();
+            text.Append(Heapshot.IsRecording).Append(' ').Append(Heapshot.Take("managed \u00e4"));
+            text.Append(' ').Append(Heapshot.TakeStats("managed statistics")).Append(' ').Append(Heapshot.Mark("managed mark"));
+            text.Append(' ').Append(Heapshot.Flush()).Append(' ').Append(Heapshot.FlushRing("a.hs"));
+            return text.Append(": ").Append(Heapshot.Error).ToString();
+        }
+
         [DllImport("heapshot")] static extern long heapshot_take(byte[] label);
         [DllImport("heapshot")] static extern int heapshot_is_recording();
     }
