@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "profiler/handles.h"
 #include "profiler/root_source.h"
 #include "schema/root_kind.h"
 
@@ -117,18 +118,19 @@ static void name_static(struct name *name, Heapshot__RootSource *source,
 	}
 }
 
+/* JAVASCRIPT: what holds it, where that is JavaScript. */
 static void name_handle(struct name *name, Heapshot__RootSource *source,
-			const struct hs_range *range)
+			const struct hs_range *range, const char *javascript)
 {
 	const char *text = hs_range_name(&hs_recorder.ranges, range);
 
 	/* The runtime's names of its tables: "GC Handle Bucket (SGen, Pinned)". */
 	source->handle_type = (char *)(uintptr_t)(strstr(text, "Pinned") ? "pinned" : "normal");
-	add_string(name, source->handle_type);
+	add_string(name, javascript ? javascript : source->handle_type);
 }
 
 static void describe(struct name *name, Heapshot__RootSource *source, const struct hs_range *range,
-		     uintptr_t slot)
+		     uintptr_t slot, const char *javascript)
 {
 	switch (source->kind) {
 	case HEAPSHOT__ROOT_KIND__ROOT_KIND_STATIC:
@@ -147,7 +149,7 @@ static void describe(struct name *name, Heapshot__RootSource *source, const stru
 		add_thread(name, range->key);
 		break;
 	case HEAPSHOT__ROOT_KIND__ROOT_KIND_GC_HANDLE:
-		name_handle(name, source, range);
+		name_handle(name, source, range, javascript);
 		break;
 	case HEAPSHOT__ROOT_KIND__ROOT_KIND_DOMAIN:
 		source->domain = hs_ptr_map_get(&hs_recorder.types.domains, range->key);
@@ -181,6 +183,7 @@ struct hs_root_source_ref hs_root_source(const struct hs_root *root)
 	/* Too large for a stack that may be a small thread's. */
 	static uint8_t message[NAME_ROOM + 256];
 	static struct name name;
+	const char *javascript = NULL;
 	uintptr_t slot = 0, place, part;
 	const struct hs_range *range = hs_ranges_find(&hs_recorder.ranges, root->address, &slot);
 	struct hs_root_source_ref ref = {.kind = kind_of(root, range)};
@@ -191,6 +194,10 @@ struct hs_root_source_ref hs_root_source(const struct hs_root *root)
 		return ref;
 	place = range ? range->start : (uintptr_t)root->kind;
 	part = range ? distinction(ref.kind, range, slot) : 0;
+	if (ref.kind == HEAPSHOT__ROOT_KIND__ROOT_KIND_GC_HANDLE && range) {
+		javascript = hs_handles_name(root, range, slot);
+		part = (uintptr_t)javascript;
+	}
 	at = hs_ptr_hash(place * 31 + part + 1, 64 - 9);
 	if (cache[at].index && cache[at].place == place && cache[at].slot == part &&
 	    cache[at].kind == ref.kind) {
@@ -203,7 +210,7 @@ struct hs_root_source_ref hs_root_source(const struct hs_root *root)
 	if (root->kind && root->kind != hs_saved_registers)
 		source.kind_text = (char *)(uintptr_t)root->kind;
 	if (range)
-		describe(&name, &source, range, slot);
+		describe(&name, &source, range, slot, javascript);
 	source.name = name.text;
 	if (heapshot__root_source__get_packed_size(&source) > sizeof message)
 		return ref;

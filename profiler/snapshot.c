@@ -13,6 +13,7 @@
 
 #include "profiler/fork.h"
 #include "profiler/gc.h"
+#include "profiler/handles.h"
 #include "profiler/helper.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
@@ -122,6 +123,11 @@ static int put_strings(const uint8_t *message, size_t bytes)
 	return error;
 }
 
+static uint8_t *reserve_handles(size_t bytes, int *error)
+{
+	return reserve(HEAPSHOT__RECORD__BODY_HANDLE_TABLE, bytes, error);
+}
+
 static int put_roots(void)
 {
 	int error = 0;
@@ -203,7 +209,7 @@ static void init_end(Heapshot__SnapshotEnd *end, Heapshot__Record *record,
 }
 
 static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_totals *walk,
-		   const struct hs_root_totals *roots)
+		   const struct hs_root_totals *roots, const struct hs_handle_totals *handles)
 {
 	Heapshot__SnapshotEnd end;
 	Heapshot__Record record;
@@ -227,6 +233,8 @@ static int put_end(const struct hs_snapshot *snapshot, const struct hs_walk_tota
 	end.roots_by_kind = (uint64_t *)(uintptr_t)roots->by_kind;
 	end.unresolved_roots = roots->n_unresolved;
 	end.root_batches = roots->n_batches;
+	end.handle_tables = handles->n_parts;
+	end.handles = handles->n_rows;
 	end.heap_bytes = (uint64_t)mono_gc_get_heap_size();
 	end.pause_ns = end.walk_ns = now_ns - current.begin_ns;
 	end.duration_ns = now_ns - snapshot->asked_ns;
@@ -274,6 +282,7 @@ static int finish_snapshot(const struct hs_snapshot *snapshot)
 {
 	const uint32_t n_types = hs_recorder.types.n_types, n_domains = hs_recorder.types.n_domains;
 	struct hs_root_totals roots = {0};
+	struct hs_handle_totals handles = {0};
 	struct hs_walk *walk = hs_fork_walk();
 	int error;
 
@@ -285,16 +294,20 @@ static int finish_snapshot(const struct hs_snapshot *snapshot)
 	walk->put_ephemerons = put_ephemerons;
 	walk->put_strings = put_strings;
 	walk->put_totals = put_totals;
+	hs_handles_begin();
 	error = hs_walk_run(walk);
 	if (!error && snapshot->is_stats_only)
 		error = flush_totals();
+	/* Before the roots, whose names may come from there. */
+	if (!error && !snapshot->is_stats_only)
+		error = hs_handles_write(current.id, reserve_handles, &handles);
 	if (!error && !snapshot->is_stats_only)
 		error = hs_roots_write(&root_set, current.id, put_roots, &roots);
 	if (!error && !are_types_known(n_types, n_domains))
 		error = -ENOENT;
 	if (!error)
 		error = flush(HS_FRAME_SNAPSHOT_BODY);
-	return error ? error : put_end(snapshot, &walk->totals, &roots);
+	return error ? error : put_end(snapshot, &walk->totals, &roots, &handles);
 }
 
 static void run_child(const struct hs_snapshot *snapshot)

@@ -11,6 +11,7 @@
 #include <mono/metadata/mono-gc.h>
 #include <mono/metadata/object.h>
 
+#include "profiler/handles.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/strings.h"
@@ -49,6 +50,7 @@ struct kind {
 	bool size_varies, is_array;
 	bool is_unusual; /* there is more to do, or its size must be asked for */
 	bool is_string, is_ephemerons;
+	uint8_t holder; /* sort of those that know a handle of JavaScript's; 0: none */
 };
 
 /* And such as areas add them. */
@@ -140,10 +142,10 @@ static void learn_size(struct kind *kind, MonoObject *object)
 	}
 }
 
-/* Ephemerons; strings whose text is wanted; all in a walk for totals. */
+/* Ephemerons; what holds something of JavaScript's; strings whose text is wanted; all in a walk for totals. */
 static bool is_special(const struct kind *kind, const struct hs_walk *walk)
 {
-	return walk->is_stats_only || kind->is_ephemerons ||
+	return walk->is_stats_only || kind->is_ephemerons || kind->holder ||
 	       (kind->is_string && hs_recorder.strings);
 }
 
@@ -177,6 +179,7 @@ static struct kind *new_kind(const struct hs_walk *walk, MonoObject *object, Mon
 		learn_size(kind, object);
 	else
 		kind->base_bytes = mono_object_get_size(object);
+	kind->holder = hs_handles_sort_of(klass);
 	kind->is_unusual = is_special(kind, walk) || kind->size_rule != SIZE_KNOWN;
 	type = hs_types_get(&hs_recorder.types, kind->type);
 	if (!type)
@@ -331,6 +334,8 @@ static __attribute__((noinline)) bool add_unusual(struct hs_walk *walk, struct k
 		fail(walk, add_ephemerons(walk, object));
 	else if (kind->is_string && hs_recorder.strings)
 		fail(walk, hs_strings_add(walk, object));
+	else if (kind->holder)
+		hs_handles_meet(kind->holder, object);
 	return walk->error == 0;
 }
 

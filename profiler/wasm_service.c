@@ -13,6 +13,7 @@
 
 #include <mono/metadata/mono-gc.h>
 
+#include "profiler/handles.h"
 #include "profiler/late.h"
 #include "profiler/recorder.h"
 #include "profiler/request.h"
@@ -40,6 +41,7 @@ static void write_out(void)
 		return;
 	hs_writer_turn();
 	hs_output_say();
+	hs_handles_say();
 	hs_pages_renew();
 }
 

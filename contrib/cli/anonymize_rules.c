@@ -29,6 +29,9 @@ static const struct row rows[] = {
 	ROW(type, "name_hash", NUMBER),
 	ROW(field, "name", FIELD),
 	ROW(string_content, "text", CONTENT),
+	ROW(handle_table, "name", WORD),
+	ROW(handle_table, "note", WORD),
+	ROW(handle_table, "text", WORD),
 	ROW(jit_method, "name", METHOD),
 	ROW(jit_method, "shared_name", METHOD),
 	ROW(jit_method, "signature", PATH),
@@ -240,6 +243,29 @@ static void put_thread(struct anonymize *anonymize, struct hs_slice text, struct
 		anonymize_word(&anonymize->names, text, out);
 }
 
+/* "JavaScript object Customer", or "normal". */
+static void put_handle(struct anonymize *anonymize, struct hs_slice text, struct anonymize_out *out)
+{
+	static const char prefix[] = "JavaScript";
+	const size_t size = sizeof(prefix) - 1;
+
+	if ((size_t)(text.end - text.data) < size || memcmp(text.data, prefix, size) != 0) {
+		anonymize_word(&anonymize->names, text, out);
+		return;
+	}
+	anonymize_add(out, prefix, size);
+	for (text.data += size; text.data < text.end && *text.data == ' ';) {
+		const uint8_t *word = text.data + 1;
+		const uint8_t *end = memchr(word, ' ', (size_t)(text.end - word));
+
+		if (end == NULL)
+			end = text.end;
+		anonymize_add(out, " ", 1);
+		anonymize_word(&anonymize->names, (struct hs_slice){word, end}, out);
+		text.data = end;
+	}
+}
+
 /* As the recorder makes it of the kind of the root. */
 static void put_root(struct anonymize *anonymize, struct hs_slice source, struct hs_slice text,
 		     struct anonymize_out *out)
@@ -266,6 +292,9 @@ static void put_root(struct anonymize *anonymize, struct hs_slice source, struct
 			return;
 		}
 		break;
+	case HEAPSHOT_NAMED__ROOT_KIND__ROOT_KIND_GC_HANDLE:
+		put_handle(anonymize, text, out);
+		return;
 	default:
 		break;
 	}
@@ -443,7 +472,9 @@ static bool put_bytes(struct anonymize *anonymize, const ProtobufCFieldDescripto
 		put_text(anonymize, rule, scope, bytes, out);
 	}
 	size = out->size - start;
-	if (size == 0 && known->type != PROTOBUF_C_TYPE_MESSAGE)
+	/* Of several, others count on their places. */
+	if (size == 0 && known->type != PROTOBUF_C_TYPE_MESSAGE &&
+	    known->label != PROTOBUF_C_LABEL_REPEATED)
 		return is_good;
 	at = hs_varint_put(at, (uint64_t)known->id << 3 | HS_WIRE_BYTES);
 	at = hs_varint_put(at, size);

@@ -11,6 +11,12 @@ const char *const anonymize_words[] = {
 	"shutdown", "term", "gc", "every-gcs", "time", "at", "signal", "oom", "api", "control",
 	/* Handles. */
 	"normal", "pinned", "weak", "weak_track_resurrection",
+	/* Tables of handles, and what JavaScript says of everybody's objects. */
+	"js_proxy", "js_object", "dotnet_object_reference", "js_object_reference", "object",
+	"function", "symbol", "string", "number", "bigint", "boolean", "undefined", "ManagedObject",
+	"ManagedError", "ArraySegment", "Span", "Object", "Array", "Function", "Promise", "Map", "Set",
+	"Error", "Window", "Document", "ArrayBuffer", "Uint8Array", "DotNetObject",
+	"memory was short: not all managed objects were found",
 	/* Memory that the runtime registers as roots. */
 	"ContextStatic Fields", "Domain Environment Variable Table",
 	"Domain Reflection Object Table", "Domain Reflection Type Table",

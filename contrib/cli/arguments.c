@@ -40,7 +40,7 @@ const struct cli_option_row cli_options[] = {
 	 "only names that contain TEXT, or match it where it has * or ?", CLI_TEXT, PLACE(filter)},
 	{CLI_LIMIT, "limit", 'n', "N", NULL, "at most N rows, 0 for all", CLI_ROWS, PLACE(limit),
 	 PLACE(has_limit)},
-	{CLI_OBJECTS, "objects", 'o', NULL, NULL, "write batches row by row", CLI_FLAG,
+	{CLI_OBJECTS, "objects", 'o', NULL, NULL, "each object, root or handle by itself, not summed up", CLI_FLAG,
 	 PLACE(with_objects)},
 	{CLI_MEMORY, "memory", 'm', "SIZE", NULL, "let the reader use up to SIZE of memory",
 	 CLI_MEGABYTES, PLACE(memory_bytes)},

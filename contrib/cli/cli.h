@@ -146,6 +146,7 @@ int cli_retained(const struct cli_command *command, int argc, char **argv);
 int cli_leaks(const struct cli_command *command, int argc, char **argv);
 int cli_path(const struct cli_command *command, int argc, char **argv);
 int cli_roots(const struct cli_command *command, int argc, char **argv);
+int cli_handles(const struct cli_command *command, int argc, char **argv);
 int cli_events(const struct cli_command *command, int argc, char **argv);
 int cli_jit(const struct cli_command *command, int argc, char **argv);
 int cli_dump(const struct cli_command *command, int argc, char **argv);

@@ -26,6 +26,7 @@ struct verify_snapshot {
 	struct verify_sum objects, references, bytes, slot_bytes;
 	uint64_t object_hash, roots, roots_by_kind[HEAPSHOT_ROOT_KINDS_MAX], ephemerons;
 	uint64_t object_batches, root_batches, ephemeron_batches;
+	uint64_t handle_tables, handles;
 	uint64_t undefined_types; /* rows of types that were never defined */
 	uint32_t first_undefined_type;
 	uint64_t wrong_snapshot; /* batches that name another snapshot */

@@ -7,6 +7,7 @@
 
 #include "contrib/cli/verify.h"
 #include "schema/columns.h"
+#include "schema/handle_table.h"
 #include "schema/heapshot.pb-c.h"
 
 static void add(struct verify_sum *sum, uint64_t value)
@@ -157,6 +158,25 @@ static bool count_ephemeron(void *user_data, const struct heapshot_ephemeron *ed
 	return true;
 }
 
+static void sum_handles(const struct recording *recording, const struct heapshot_record *record,
+			struct verify_snapshot *out)
+{
+	const uint32_t word_bytes = heapshot_reader_header(recording->reader)->word_bytes;
+	struct hs_handle_decoder decoder;
+	struct hs_handle_row row;
+	const char *error;
+	int n = -1;
+
+	out->handle_tables++;
+	if (hs_handle_decode(&decoder, record->body, record->body_bytes, word_bytes, &error) == 0) {
+		out->wrong_snapshot += decoder.snapshot != out->snapshot->id;
+		while ((n = hs_handle_next(&decoder, &row, &error)) > 0)
+			out->handles++;
+	}
+	if (n < 0)
+		out->is_damaged = true;
+}
+
 static void sum_type_totals(const struct heapshot_record *record, struct verify_snapshot *out)
 {
 	Heapshot__TypeTotals *totals =
@@ -188,6 +208,9 @@ static void first_pass(struct recording *recording, const struct heapshot_record
 		if (heapshot_reader_each_ephemeron(recording->reader, record, count_ephemeron,
 						   out) != HEAPSHOT_READ_OK)
 			out->is_damaged = true;
+		break;
+	case HEAPSHOT__RECORD__BODY_HANDLE_TABLE:
+		sum_handles(recording, record, out);
 		break;
 	case HEAPSHOT__RECORD__BODY_TYPE_TOTALS:
 		sum_type_totals(record, out);
@@ -319,6 +342,8 @@ int verify_compare(const struct verify_snapshot *out, verify_problem *problem, v
 		{"object_batches", end->object_batches, out->object_batches},
 		{"root_batches", end->root_batches, out->root_batches},
 		{"ephemeron_batches", end->ephemeron_batches, out->ephemeron_batches},
+		{"handle_tables", end->handle_tables, out->handle_tables},
+		{"handles", end->handles, out->handles},
 	};
 	const struct {
 		const char *check;

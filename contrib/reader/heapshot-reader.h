@@ -239,6 +239,7 @@ struct heapshot_snapshot {
 	const char *fork;
 	uint64_t child_cpu_ns, copied_bytes; /* of the child; 0: not known */
 	const char *note;                    /* why it was given up, or "" */
+	uint64_t handle_tables, handles;     /* records of handle tables, and their rows */
 };
 
 /* All snapshots in the order of the file; *n_snapshots their number. */
@@ -382,6 +383,46 @@ heapshot_reader_roots(struct heapshot_reader *reader, const struct heapshot_snap
 
 /* The kind's name in lower case, "static", "thread_static", ...; "unknown" for others. */
 HEAPSHOT_READER_API const char *heapshot_root_kind_name(uint32_t kind);
+
+/* ---- Handle tables of a snapshot ---- */
+/*
+ * What JavaScript and the runtime hold of each other, in a browser: FORMAT.md, 7.4.
+ * Recordings of other systems have none.
+ */
+
+struct heapshot_handle {
+	int64_t handle;
+	uint64_t object; /* managed object that goes with it; 0: not known */
+	const char
+		*js_type; /* what typeof says; "" with js_name "": JavaScript did not speak of it */
+	const char *js_name; /* of the constructor; never NULL, nor is its neighbour */
+	uint32_t type;       /* of the object; 0: no such object in the snapshot */
+};
+
+struct heapshot_handle_table {
+	/* "js_proxy", "js_object", "dotnet_object_reference", "js_object_reference", or others. */
+	const char *name;
+	const char *note;                      /* for people, or ""; never NULL, nor is name */
+	uint64_t escaped;                      /* known to exist, and not among them */
+	uint64_t released, collected;          /* so far: given back, and found dead */
+	const struct heapshot_handle *handles; /* in the order of the file */
+	size_t n_handles;
+};
+
+struct heapshot_handles {
+	const struct heapshot_handle_table *tables;
+	size_t n_tables;
+	uint64_t n_handles; /* of all of them */
+};
+
+/*
+ * Reads the tables of a snapshot, and with a second pass over its objects the types
+ * of what they go with.  Needs about 56 bytes of memory a handle.
+ * Returns as heapshot_reader_totals; HANDLES is valid until the next call for handles.
+ */
+HEAPSHOT_READER_API enum heapshot_read_result
+heapshot_reader_handles(struct heapshot_reader *reader, const struct heapshot_snapshot *snapshot,
+			struct heapshot_handles *handles);
 
 /* ---- Passes: frames, records, objects ---- */
 /*

@@ -40,6 +40,7 @@ void heapshot_reader_free(struct heapshot_reader *reader)
 	hs_names_free(reader);
 	hs_totals_free(reader);
 	hs_roots_free(reader);
+	hs_handles_free(reader);
 	hs_code_free(reader);
 	hs_fields_free(reader);
 	hs_idmap_free(&reader->memory, &reader->snapshots.index);

@@ -97,6 +97,24 @@ struct hs_root_table {
 	struct hs_arena arena;
 };
 
+struct hs_wanted_handle;
+
+/* Rows of a table stand in an array of its own: parts of several may alternate. */
+struct hs_handles {
+	struct heapshot_handle_table *tables;
+	size_t n_tables, room_tables;
+	struct heapshot_handle **rows; /* of each table */
+	size_t *room_rows;
+	size_t room_row_lists, room_rooms;
+	const char **local; /* texts of the record under way */
+	size_t room_local;
+	uint64_t n_records, n_rows;
+	struct hs_wanted_handle *wanted; /* by object */
+	size_t n_wanted, room_wanted;
+	uint8_t *filter;
+	struct hs_arena arena;
+};
+
 struct hs_code {
 	struct heapshot_method *methods;
 	size_t n_methods, room_methods;
@@ -175,6 +193,7 @@ struct heapshot_reader {
 	struct hs_names names;
 	struct hs_type_totals totals;
 	struct hs_root_table roots;
+	struct hs_handles handles;
 	struct hs_code code;
 	struct hs_fields fields;
 
@@ -273,6 +292,7 @@ void hs_root_table_free(struct hs_memory *memory, struct hs_root_table *table);
 void hs_names_free(struct heapshot_reader *reader);
 void hs_totals_free(struct heapshot_reader *reader);
 void hs_roots_free(struct heapshot_reader *reader);
+void hs_handles_free(struct heapshot_reader *reader);
 void hs_code_free(struct heapshot_reader *reader);
 void hs_fields_free(struct heapshot_reader *reader);
 

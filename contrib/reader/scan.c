@@ -87,6 +87,8 @@ static bool take_end(struct heapshot_reader *reader, struct heapshot_snapshot *s
 	snapshot->object_batches = end->object_batches;
 	snapshot->root_batches = end->root_batches;
 	snapshot->ephemeron_batches = end->ephemeron_batches;
+	snapshot->handle_tables = end->handle_tables;
+	snapshot->handles = end->handles;
 	snapshot->pause_ns = end->pause_ns;
 	snapshot->walk_ns = end->walk_ns;
 	snapshot->duration_ns = end->duration_ns;
