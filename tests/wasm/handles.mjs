@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: MIT
-// What the tests of handle tables do inside the runtime:
-//     node handles.mjs SCENARIO ROOT DIRECTORY [WORD...]
-import path from 'node:path';
-import { start, collector, save, tell, kinds } from './driver.mjs';
+// Scenarios of scenarios.mjs that are about tables of handles.
+import { start, collector, kinds } from './driver.mjs';
 
-const [, , scenario, root, directory, ...words] = process.argv;
-const file = name => path.join(directory, name);
 // Where the runtime writes the numbers.
 const proxyHandle = Symbol.for('wasm js_owned_gc_handle');
 const objectHandle = Symbol.for('wasm cs_owned_js_handle');
 
-async function record(tables, options = 'snapshot=none,quiet') {
+async function record(place, tables) {
     const kept = collector();
     const heapshot = { write: kept.write };
-    const hs = await start(root, options, heapshot);
+    const hs = await start(place.root, 'snapshot=none,quiet', heapshot);
     if (tables)
         heapshot.tables = tables;
     const exports = await hs.api.getAssemblyExports('app.dll');
@@ -23,9 +19,9 @@ async function record(tables, options = 'snapshot=none,quiet') {
 class Kept0 {}
 class Kept1 {}
 
-const scenarios = {
+export const handleScenarios = {
     // Five objects to JavaScript, three to C#; one of each is unknown to the tables.
-    async joined() {
+    async handlesJoined(place) {
         const proxies = [];
         const objects = [new Kept0(), new Kept1(), Object.freeze({ isFrozen: true })];
         let calls = 0;
@@ -46,7 +42,7 @@ const scenarios = {
                     { handle: 1.5, type: 'no handle' }, { handle: 'x' }] },
             ];
         };
-        const { hs, kept, handles } = await record(tables);
+        const { hs, kept, handles } = await record(place, tables);
         for (let i = 0; i < 5; i++)
             proxies.push(handles.Give(i, i === 3));
         objects.forEach((object, i) => handles.Hold(i, object));
@@ -59,19 +55,19 @@ const scenarios = {
         // Statistics have no objects, and so no handles of them.
         hs.Module.ccall('heapshot_take_stats', 'number', ['string'], ['statistics']);
         hs.stop();
-        save(file('a.hs'), kept.chunks);
+        place.save('a.hs', kept.chunks);
         return { taken, calls, given, numbers, said: hs.said };
     },
 
     // Many, so that a table stands in several records.
-    async many(n) {
+    async handlesMany(place, n) {
         const objects = [];
         const tables = () => [{
             name: 'js_object',
             entries: objects.map((object, i) => ({ handle: object[objectHandle], type: 'object', name: `name ${i}` })),
         }];
         const seen = [];
-        const { hs, kept, heapshot, handles } = await record(tables);
+        const { hs, kept, heapshot, handles } = await record(place, tables);
         const write = heapshot.write;
         heapshot.write = chunk => {
             write(chunk);
@@ -84,12 +80,12 @@ const scenarios = {
         }
         const taken = hs.take();
         hs.stop();
-        save(file('a.hs'), kept.chunks);
+        place.save('a.hs', kept.chunks);
         return { taken, seen, handles: objects.map(object => object[objectHandle]), said: hs.said };
     },
 
     // What the function must not be: it throws, then returns nonsense, then is good.
-    async throws() {
+    async handlesThrow(place) {
         let what = 0;
         const answers = [
             () => { throw new RangeError('no\ntables'); },
@@ -99,7 +95,7 @@ const scenarios = {
             () => { throw new Error('again'); },
             () => { throw new Error('and again'); },
         ];
-        const { hs, kept } = await record(() => answers[what]());
+        const { hs, kept } = await record(place, () => answers[what]());
         const taken = [];
         const said = [];
         for (what = 0; what < answers.length; what++) {
@@ -108,18 +104,16 @@ const scenarios = {
             said.push(hs.said.slice(before));
         }
         hs.stop();
-        save(file('a.hs'), kept.chunks);
+        place.save('a.hs', kept.chunks);
         return { taken, said };
     },
 
-    async none() {
-        const { hs, kept, handles } = await record(null);
+    async handlesNone(place) {
+        const { hs, kept, handles } = await record(place, null);
         handles.Hold(0, {});
         const taken = hs.take();
         hs.stop();
-        save(file('a.hs'), kept.chunks);
+        place.save('a.hs', kept.chunks);
         return { taken, said: hs.said };
     },
 };
-
-tell(await scenarios[scenario](...words));

@@ -5,6 +5,7 @@
 //     place.save(name, chunks)    makes a file
 //     place.append(name, chunk)   the same, a piece at a time
 import { start, collector, kinds } from './driver.mjs';
+import { handleScenarios } from './handles.mjs';
 
 const isOfSnapshot = chunk => chunk[13] >= kinds.begin && chunk[13] <= kinds.end;
 
@@ -20,6 +21,8 @@ async function record(place, options, write) {
 }
 
 export const scenarios = {
+    ...handleScenarios,
+
     // One snapshot from JavaScript, one from C#.
     async one(place, n) {
         const { hs, kept } = await record(place, 'snapshot=none');

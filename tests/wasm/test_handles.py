@@ -28,7 +28,7 @@ def referred_by(path, snapshot, kind):
 
 @on_each("handles lead to the objects that they stand for")
 def joined(directory, runtime):
-    result = node(directory, "joined", runtime, script="handles.mjs")
+    result = node(directory, "handlesJoined", runtime)
     assert result["taken"] == [1, 2] and result["calls"] == 2 and result["said"] == [], result
     path = os.path.join(directory, "a.hs")
     check_file(path)
@@ -85,7 +85,7 @@ def joined(directory, runtime):
 @on_each("many handles, in several records; nothing is allocated in linear memory")
 def many(directory, runtime):
     count = 3000
-    result = node(directory, "many", runtime, count, script="handles.mjs")
+    result = node(directory, "handlesMany", runtime, count)
     assert result["taken"] == 1 and result["said"] == [], result
     assert len(result["seen"]) >= 3 and len({tuple(frame) for frame in result["seen"]}) == 1, result["seen"]
     path = os.path.join(directory, "a.hs")
@@ -102,7 +102,7 @@ def many(directory, runtime):
 
 @on_each("a function that throws, or returns nonsense, costs one line and not the snapshot")
 def throws(directory, runtime):
-    result = node(directory, "throws", runtime, script="handles.mjs")
+    result = node(directory, "handlesThrow", runtime)
     assert result["taken"] == [1, 2, 3, 4, 5, 6], result
     # Once, and anew when it was good in between.
     assert [len(said) for said in result["said"]] == [1, 0, 1, 0, 1, 0], result
@@ -120,7 +120,7 @@ def throws(directory, runtime):
 
 @test("without such a function there are no tables")
 def none(directory):
-    result = node(directory, "none", "10.0", script="handles.mjs")
+    result = node(directory, "handlesNone", "10.0")
     assert result["taken"] == 1 and result["said"] == [], result
     path = os.path.join(directory, "a.hs")
     check_file(path)

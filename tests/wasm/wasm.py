@@ -179,10 +179,10 @@ def serve(directory, runtime, *options):
     return root
 
 
-def node(directory, scenario, runtime, *words, link=("--fast",), root=None, status=0, script="in_node.mjs"):
-    """Runs a function of SCRIPT; returns what it told, with all that was printed."""
+def node(directory, scenario, runtime, *words, link=("--fast",), root=None, status=0):
+    """Runs a function of scenarios.mjs; returns what it told, with all that was printed."""
     root = root or serve(directory, runtime, *link)
-    done = run(["timeout", "-k", "5", "300", "node", os.path.join(HERE, script), scenario, root, directory] +
+    done = run(["timeout", "-k", "5", "300", "node", os.path.join(HERE, "in_node.mjs"), scenario, root, directory] +
                [str(word) for word in words], cwd=directory)
     assert status is None or done.status == status, "%s: %d\n%s%s" % (scenario, done.status, done.out[-2000:], done.err[-3000:])
     lines = [line for line in done.out.splitlines() if line.startswith("RESULT ")]
