@@ -109,19 +109,25 @@ class Panel {
     this.runtimes.choose(null);
     this.snapshots.choose(entry);
     this.show(this.appElement);
-    await this.queue(async () => {
-      if (this.app === null) {
-        this.app = new App(this.snapshots.data, this.appElement, {
-          isEmbedded: true,
-          tools: this.save.element,
-          onShow: (app) => this.viewShown(app),
-          onError: (error) => this.messages.fail(error),
-        });
-        await this.app.start(index, recording);
-      } else if (this.isStale || index === undefined || this.app.snapshot === null) await this.app.update(index, recording);
-      else await this.app.chooseSnapshot(index);
-      this.isStale = false;
-    });
+    this.appElement.setAttribute("aria-busy", "true");
+    const turn = (this.turn = {}); // what is shown last says that all is there
+    await this.queue(() => this.showInApp(index, recording));
+    if (turn === this.turn) this.appElement.setAttribute("aria-busy", "false");
+  }
+
+  async showInApp(index, recording) {
+    const isStale = this.isStale;
+    this.isStale = false;
+    if (this.app === null) {
+      this.app = new App(this.snapshots.data, this.appElement, {
+        isEmbedded: true,
+        tools: this.save.element,
+        onShow: (app) => this.viewShown(app),
+        onError: (error) => this.messages.fail(error),
+      });
+      await this.app.start(index, recording);
+    } else if (isStale || index === undefined || this.app.snapshot === null) await this.app.update(index, recording);
+    else await this.app.chooseSnapshot(index);
   }
 
   /** One change of what is shown after the other. */
