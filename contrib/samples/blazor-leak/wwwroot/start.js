@@ -6,5 +6,5 @@ heapshot.prepare();
 await Blazor.start({
     configureRuntime: dotnet => dotnet.withRuntimeOptions(['--profile=heapshot:snapshot=none,at=75%']),
 });
-const hs = await heapshot.attach(getDotnetRuntime(0));
+const hs = await heapshot.attach(getDotnetRuntime(0), { expose: true });
 hs.enableDiagnosticChannel({ title: document.title });
