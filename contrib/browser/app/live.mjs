@@ -3,6 +3,7 @@
 // their way.  Frames come in the middle of a collection, where nothing can be acknowledged:
 // those that do not fit in the window wait here, in Blobs, and not in the browser's pipes.
 import { CHUNK_BYTES } from "./protocol.mjs";
+import { makeTag, readTag } from "./tag.mjs";
 
 export class LiveStream {
   #window;
@@ -17,7 +18,9 @@ export class LiveStream {
   #pieces = []; // {lengths, blob}: chunks that come before the loose ones
   #isReading = false;
 
-  /** All that was recorded before the first frame of the stream. */
+  #isFirst = true;
+
+  /** All that was recorded before the first frame of the stream, and was not dropped since. */
   before;
 
   /**
@@ -29,7 +32,7 @@ export class LiveStream {
     this.#window = window;
     this.#post = post;
     this.#onError = onError;
-    this.before = hs.recording();
+    this.before = hs.recording({ isOpen: true });
     this.#end = hs.onFrame((frame) => this.#add(frame));
   }
 
@@ -53,7 +56,9 @@ export class LiveStream {
     this.#pump();
   }
 
-  #add(frame) {
+  #add(given) {
+    const frame = this.#isFirst ? behindGap(given) : given;
+    this.#isFirst = false;
     if (this.#looseBytes + frame.length > CHUNK_BYTES) this.#putAside();
     this.#loose.push(frame);
     this.#looseBytes += frame.length;
@@ -109,4 +114,11 @@ export class LiveStream {
     // It was copied; the collector of JavaScript would come for it late.
     bytes.transfer?.(0);
   }
+}
+
+/** FRAME says that others were left out before it, should any be missing there. */
+function behindGap(frame) {
+  const copy = frame.slice();
+  copy.set(makeTag({ ...readTag(frame), isBehindGap: true }));
+  return copy;
 }

@@ -2,21 +2,22 @@
 // The other side is closed, leaves, crashes or is killed, while a snapshot or a live stream is
 // under way: it is told, nothing waits for ever, and what was held for it is let go.
 "use strict";
-const fs = require("node:fs");
 const { begin, taken } = require("./asked.cjs");
 
 /** The ways in which a tab may be lost. */
 const WAYS = {
   closed: (tools, page) => page.close(),
   left: ({ server }, page) => page.goto(server.url("/elsewhere.html")),
-  crashed: crash,
+  crashed: (tools, page) => crash(page),
 };
 
-async function crash(tools, page) {
+async function crash(page) {
   const session = await page.createCDPSession();
   session.send("Page.crash").catch(() => {}); // there is nobody to answer
   await new Promise((resolve) => page.once("error", resolve));
 }
+
+exports.crash = crash;
 
 async function renderers(browser) {
   const session = await browser.target().createCDPSession();

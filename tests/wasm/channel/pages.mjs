@@ -2,18 +2,21 @@
 // What the pages of the channel's tests are made of.  A Source is to the channel what a recorded
 // runtime is, and a test says when it records and how much; real ones are in real.cjs.
 import { openChannel } from "/browser/app/channel.mjs";
+import { KIND, TAG_BYTES, makeTag, readTag } from "/browser/app/tag.mjs";
 import { PanelClient } from "/browser/panel/client.js";
 
-/** Frames whose bytes tell their number, so that none can be lost, doubled or exchanged. */
+/** A frame that tells its number, first and last, so that none can be lost, doubled or exchanged. */
 export function frameOf(number, bytes) {
-  const frame = new Uint8Array(bytes).fill(number % 251);
-  new DataView(frame.buffer).setUint32(0, number);
+  const frame = new Uint8Array(Math.max(bytes, TAG_BYTES)).fill(number % 251);
+  const what = { kind: KIND.events, stream: 1, snapshot: 0, seq: number, timeNs: 0n };
+  frame.set(makeTag({ ...what, compressedBytes: frame.length - TAG_BYTES, rawBytes: 0 }));
   return frame;
 }
 
 export function isFrame(frame, number) {
-  const last = frame[frame.length - 1];
-  return new DataView(frame.buffer, frame.byteOffset).getUint32(0) === number && last === number % 251;
+  const { seq, compressedBytes } = readTag(frame);
+  if (seq !== number || compressedBytes !== frame.length - TAG_BYTES) return false;
+  return compressedBytes === 0 || frame[frame.length - 1] === number % 251;
 }
 
 export class Source {

@@ -6,7 +6,7 @@ const assert = require("node:assert");
 const path = require("node:path");
 const { inChromium } = require("../page.cjs");
 
-const FILES = ["listed", "asked", "lost", "guarded", "malformed", "stream"];
+const FILES = ["listed", "asked", "lost", "guarded", "malformed", "stream", "memory"];
 const SCENARIOS = Object.assign({}, ...FILES.map((name) => require("./" + name + ".cjs").scenarios));
 const TIMEOUT_MS = 300000;
 

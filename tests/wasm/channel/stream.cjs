@@ -41,14 +41,14 @@ scenarios.burst = async ({ assert, program, panel, listed }) => {
   await app.evaluate(() => (sources[0].before = [new Uint8Array(12345)]));
   const page = await panel();
   await listed(page, 1);
-  const sizes = [100, 60000, 1 << 20, 3 << 20, 1, 5, 700000, 700000];
+  const sizes = [100, 60000, 1 << 20, 3 << 20, 56, 57, 700000, 700000];
   // The first of a stream's frames may have no answer while it opens.
   const all = follow(page, 64);
   await opened(page);
   const bytes = await app.evaluate((sizes) => {
     let bytes = 0;
     for (let i = 0; i < 64; i++) {
-      const size = Math.max(5, sizes[i % sizes.length]);
+      const size = sizes[i % sizes.length];
       sources[0].record(size);
       bytes += size;
     }
@@ -56,7 +56,7 @@ scenarios.burst = async ({ assert, program, panel, listed }) => {
   }, sizes);
   assert.deepStrictEqual(await all, { frames: 64, bytes, wrong: 0, before: 12345 });
   // It goes on, and ends when it is told to.
-  await app.evaluate(() => sources[0].record(50));
+  await app.evaluate(() => sources[0].record(100));
   await page.evaluate(async () => {
     const { until } = await import("/pages.mjs");
     await until(window, "live", () => seen.frames === 65);
@@ -190,7 +190,7 @@ scenarios.fails = async ({ assert, program, panel, listed }) => {
   });
   await app.evaluate(async () => {
     while (sources[0].listeners.size === 0) await new Promise((resolve) => setTimeout(resolve, 10));
-    sources[0].record(10);
+    sources[0].record(100);
     while (sources[0].listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   });
   assert.strictEqual(await why, "no room for it");
