@@ -10,6 +10,9 @@
 //
 // heapshot.d.ts has the types, doc/in-the-browser.md tells how to get there.
 import { Heapshot } from "./app/attached.mjs";
+import { current, prepare } from "./app/interop.mjs";
+
+export { prepare };
 
 const attached = new WeakMap(); // of the runtimes' Module
 
@@ -32,7 +35,7 @@ export async function attach(runtime = globalThis.getDotnetRuntime?.(0), given =
   if (!hs || hs.isDetached) {
     if (module.heapshot?.write) throw new Error("Module.heapshot.write is set: the frames so far went there");
     const isRecording = module._heapshot_is_recording() === 1;
-    hs = new Heapshot(await runtime, given);
+    hs = new Heapshot(await runtime, { ...given, tables: current()?.tables });
     if (!isRecording) start(module, given.options);
     attached.set(module, hs);
   }

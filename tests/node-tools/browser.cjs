@@ -13,7 +13,7 @@ exports.with_browser = async (work) => {
     executablePath: process.env.CHROMIUM,
     args: process.env.CHROMIUM_FLAGS.split(" "),
     userDataDir: job.profile,
-    protocolTimeout: 120000,
+    protocolTimeout: 600000,
   });
   // Whoever started this ends the browser, should this end before it.
   fs.writeFileSync(job.pid, String(browser.process().pid));

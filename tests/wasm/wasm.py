@@ -128,7 +128,7 @@ def version(runtime):
 
 
 HEAPSHOT_CS = os.path.join(SOURCE, "contrib", "managed", "Heapshot.cs")
-APP_SOURCES = [os.path.join(HERE, "app", name) for name in ("App.cs", "Handles.cs", "app.csproj")] + [HEAPSHOT_CS]
+APP_SOURCES = [os.path.join(HERE, "app", name) for name in sorted(os.listdir(os.path.join(HERE, "app")))] + [HEAPSHOT_CS]
 
 
 def publish(target, runtime, *properties, expect=0):

@@ -62,11 +62,19 @@ export class Heapshot extends EventTarget {
   /**
    * Takes a snapshot.  That is one step in which nothing else happens; before it, what the
    * event loop has waiting gets its turn.
+   * @param {object} [options]
+   * @param {string} [options.label]
+   * @param {AbortSignal} [options.signal]  looked at before the snapshot, and after each onProgress()
+   * @param {(progress: {bytes: number, frames: number}) => void} [options.onProgress]  called in the
+   *   middle of the snapshot: it must not call the runtime, and what it throws ends the snapshot
+   * @param {boolean} [options.keep]  false: recording() does not have it
    * @returns {Promise<Blob>} a recording with this snapshot alone
    */
-  async takeSnapshot({ label = "", signal, onProgress } = {}) {
+  async takeSnapshot({ label = "", signal, onProgress, keep = true } = {}) {
     const id = await this.#take(label, signal, onProgress);
-    return this.#recording.part(id);
+    const part = this.#recording.part(id);
+    if (!keep) this.#recording.forget(id);
+    return part;
   }
 
   async #take(label, signal, onProgress) {
@@ -170,9 +178,14 @@ export class Heapshot extends EventTarget {
     return this.#recording.part(id);
   }
 
-  /** All that was recorded so far.  @returns {Blob} */
-  recording() {
-    return this.#recording.whole();
+  /**
+   * All that was recorded so far.
+   * @param {object} [options]
+   * @param {boolean} [options.isOpen]  without an end: for those who put the frames behind that follow
+   * @returns {Blob}
+   */
+  recording({ isOpen = false } = {}) {
+    return this.#recording.whole(isOpen);
   }
 
   /** Drops the snapshots and events so far, to give back their memory. */

@@ -92,9 +92,9 @@ export class Recording {
     return this.#blobOf((frame) => frame.snapshot === 0 || frame.snapshot === id);
   }
 
-  /** All that is there.  @returns {Blob} */
-  whole() {
-    return this.#blobOf(() => true);
+  /** All that is there; open: without an end.  @returns {Blob} */
+  whole(isOpen = false) {
+    return this.#blobOf(() => true, isOpen);
   }
 
   /** Drops the snapshot ID, and its bytes. */
@@ -110,7 +110,7 @@ export class Recording {
     this.#frames = this.#frames.filter((frame) => frame.kind === KIND.metadata || frame.kind === KIND.last);
   }
 
-  #blobOf(isWanted) {
+  #blobOf(isWanted, isOpen = false) {
     const parts = [];
     let run = null; // neighbours in one pile are one slice
     let nextSeq = 0;
@@ -147,7 +147,7 @@ export class Recording {
     const end = this.isEnded ? this.#frames.at(-1) : null;
     if (end && !isPart && end.seq === nextSeq) put(end);
     endRun();
-    if (!end || nextSeq <= end.seq) {
+    if (!isOpen && (!end || nextSeq <= end.seq)) {
       const seq = end ? end.seq : this.#nextSeq;
       const snapshots = this.#frames.filter((frame) => frame.kind === KIND.end && isWanted(frame)).length;
       parts.push(endFrame({ stream: this.#stream, seq, timeNs, snapshots, isBehindGap: nextSeq !== seq }));
