@@ -18,6 +18,8 @@ MonoClass *mono_vtable_class(MonoVTable *vtable);
 MonoDomain *mono_vtable_domain(MonoVTable *vtable);
 void mono_domain_foreach(void (*visit)(MonoDomain *domain, void *user_data), void *user_data);
 const char *mono_domain_get_friendly_name(MonoDomain *domain);
+/* 0 to 14, from .NET 10 on; before, 0 to 12. */
+double mono_jiterp_get_counter(int32_t counter);
 
 #define getrandom(data, bytes, flags)                                                              \
 	((void)(flags), getentropy(data, bytes) == 0 ? (ssize_t)(bytes) : -1)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * heapshot dump: every record as a line of JSON.  Batches of objects, roots and
- * ephemeron edges are summed up, or written row by row.
+ * heapshot dump: every record as a line of JSON.  Batches of objects, roots,
+ * ephemeron edges and handles are summed up, or written row by row.
  */
 #include <string.h>
 
 #include "contrib/cli/message_json.h"
 #include "contrib/cli/recording.h"
+#include "schema/handle_table.h"
 #include "schema/heapshot.pb-c.h"
 
 struct dump {
@@ -205,6 +206,51 @@ static enum heapshot_read_result dump_ephemerons(struct dump *dump,
 	return result;
 }
 
+static void put_slice(struct json *json, const char *key, const struct hs_slice *text)
+{
+	json_key(json, key);
+	json_text_bytes(json, (const char *)text->data, (size_t)(text->end - text->data));
+}
+
+/* Text number I of the record, from 1; an empty one for 0. */
+static struct hs_slice text_at(const struct hs_handle_decoder *decoder, uint32_t i)
+{
+	static const uint8_t none[1];
+	struct hs_slice cursor = {NULL, NULL}, text = {none, none};
+
+	while (i > 0 && hs_handle_next_text(decoder, &cursor, &text) > 0)
+		i--;
+	return text;
+}
+
+static enum heapshot_read_result dump_handles(struct dump *dump,
+					      const struct heapshot_record *record)
+{
+	const uint32_t word_bytes = heapshot_reader_header(dump->recording->reader)->word_bytes;
+	struct hs_handle_decoder decoder;
+	struct hs_handle_row row;
+	const char *error;
+	int n = -1;
+
+	if (hs_handle_decode(&decoder, record->body, record->body_bytes, word_bytes, &error) != 0)
+		return HEAPSHOT_READ_DAMAGED;
+	while (!is_full(dump) && (n = hs_handle_next(&decoder, &row, &error)) > 0) {
+		const struct hs_slice type = text_at(&decoder, row.js_type);
+		const struct hs_slice name = text_at(&decoder, row.js_name);
+
+		begin_line(dump, "handle");
+		json_put_unsigned(&dump->json, "snapshot", decoder.snapshot);
+		put_slice(&dump->json, "table", &decoder.name);
+		json_key(&dump->json, "handle");
+		json_signed(&dump->json, row.handle);
+		put_slice(&dump->json, "js_type", &type);
+		put_slice(&dump->json, "js_name", &name);
+		json_put_unsigned(&dump->json, "object", row.object);
+		end_line(dump);
+	}
+	return n < 0 && !is_full(dump) ? HEAPSHOT_READ_DAMAGED : HEAPSHOT_READ_OK;
+}
+
 static enum heapshot_read_result dump_record(struct dump *dump, const struct heapshot_frame *frame,
 					     const struct heapshot_record *record)
 {
@@ -219,6 +265,10 @@ static enum heapshot_read_result dump_record(struct dump *dump, const struct hea
 		return dump_roots(dump, record);
 	case HEAPSHOT__RECORD__BODY_EPHEMERON_BATCH:
 		return dump_ephemerons(dump, record);
+	case HEAPSHOT__RECORD__BODY_HANDLE_TABLE:
+		if (dump->arguments->with_objects)
+			return dump_handles(dump, record);
+		break;
 	default:
 		break;
 	}

@@ -6,12 +6,33 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "contrib/cli/counters.h"
 #include "contrib/cli/json.h"
 #include "contrib/cli/recording.h"
 #include "contrib/cli/text.h"
 
+/* Where memory has a maximum: how full it was. */
+static void put_memory_json(struct json *json, const struct counters *counters,
+			    const struct heapshot_snapshot *snapshot)
+{
+	struct counters_memory memory;
+
+	json_key(json, "memory");
+	if (!counters_memory_at(counters, snapshot, &memory)) {
+		json_null(json);
+		return;
+	}
+	json_begin(json, '{');
+	json_put_unsigned(json, "live", memory.live);
+	json_put_unsigned(json, "free", memory.free);
+	json_put_unsigned(json, "native", memory.native);
+	json_put_unsigned(json, "total", memory.total);
+	json_put_unsigned(json, "maximum", memory.maximum);
+	json_end(json, '}');
+}
+
 static void put_json(const struct heapshot_snapshot *snapshots, size_t n,
-		     const struct heapshot_summary *summary)
+		     const struct counters *counters, const struct heapshot_summary *summary)
 {
 	struct json json = {0};
 	size_t i;
@@ -41,6 +62,7 @@ static void put_json(const struct heapshot_snapshot *snapshots, size_t n,
 		json_put_known(&json, "copied_bytes", snapshot->copied_bytes != 0,
 			       snapshot->copied_bytes);
 		json_put_text(&json, "note", snapshot->note);
+		put_memory_json(&json, counters, snapshot);
 		json_end(&json, '}');
 	}
 	json_end(&json, ']');
@@ -94,8 +116,21 @@ static void put_notes(const struct heapshot_snapshot *snapshots, size_t n)
 	}
 }
 
+static void put_memory(const struct heapshot_snapshot *snapshots, size_t n,
+		       const struct counters *counters)
+{
+	struct counters_memory memory;
+	char text[256];
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		if (counters_memory_at(counters, &snapshots[i], &memory))
+			printf("snapshot %" PRIu64 ": %s\n", snapshots[i].id,
+			       counters_memory_text(&memory, text));
+}
+
 static void put_table(const struct recording *recording, const struct heapshot_snapshot *snapshots,
-		      size_t n, size_t n_all)
+		      size_t n, size_t n_all, const struct counters *counters)
 {
 	static const char *const titles[] = {"ID",    "TIME",    "OBJECTS", "REFERENCES",
 					     "BYTES", "ROOTS",   "PAUSE",   "WRITER",
@@ -141,6 +176,7 @@ static void put_table(const struct recording *recording, const struct heapshot_s
 	for (i = 0; i < n; i++)
 		put_row(&table, &snapshots[i], false);
 	put_notes(snapshots, n);
+	put_memory(snapshots, n, counters);
 	if (n < n_all)
 		printf("... and %s more (--limit 0 shows all)\n", text_number(number, n_all - n));
 }
@@ -150,6 +186,7 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
 	const struct heapshot_snapshot *snapshots;
 	struct cli_arguments arguments;
 	struct recording recording;
+	struct counters counters = {0};
 	int status = cli_parse(command, argc, argv, 1, 1, &arguments);
 	size_t n, n_all;
 
@@ -158,14 +195,20 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
 	status = recording_open(&recording, command, &arguments, RECORDING_ALL);
 	if (status != CLI_OK)
 		return status;
+	/* Elsewhere a list need not read them. */
+	if (counters_have_maximum(&recording))
+		status = counters_read(&recording, &counters);
+	if (status != CLI_OK)
+		return recording_close(&recording, status);
 	snapshots = heapshot_reader_snapshots(recording.reader, &n_all);
 	n = n_all;
 	if (arguments.has_limit && arguments.limit != 0 && arguments.limit < n)
 		n = (size_t)arguments.limit;
 	if (arguments.is_json)
-		put_json(snapshots, n, heapshot_reader_summary(recording.reader));
+		put_json(snapshots, n, &counters, heapshot_reader_summary(recording.reader));
 	else
-		put_table(&recording, snapshots, n, n_all);
+		put_table(&recording, snapshots, n, n_all, &counters);
+	counters_free(&counters);
 	/* A recording that was cut before its first whole snapshot has nothing to show; a ring never has one. */
 	if (!heapshot_reader_summary(recording.reader)->has_end &&
 	    !heapshot_reader_summary(recording.reader)->is_ring &&

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "contrib/cli/counters.h"
 #include "contrib/cli/leaks.h"
 
 #define GROWN_MAX    3
@@ -151,13 +152,36 @@ static size_t choose(const struct leaks *leaks, const struct leak *chosen[SUSPEC
 	return n;
 }
 
+/* Where memory has a maximum: how full it was. */
+static int put_memory(const struct leaks *leaks)
+{
+	struct counters_memory memory;
+	struct counters counters;
+	char text[256];
+	int status;
+
+	if (!counters_have_maximum(leaks->recording))
+		return CLI_OK;
+	status = counters_read(leaks->recording, &counters);
+	if (status != CLI_OK)
+		return status;
+	if (counters_memory_at(&counters, leaks->recording->snapshot, &memory))
+		puts(counters_memory_text(&memory, text));
+	counters_free(&counters);
+	return CLI_OK;
+}
+
 int leaks_show_overview(const struct leaks *leaks)
 {
 	const struct leak *chosen[SUSPECTS_MAX] = {NULL};
 	size_t n = choose(leaks, chosen), i;
 	char numbers[2][TEXT_NUMBER_BYTES], *path;
+	int status;
 
 	recording_print_title(leaks->recording);
+	status = put_memory(leaks);
+	if (status != CLI_OK)
+		return status;
 	printf("%s objects live, %s bytes; ", text_number(numbers[0], leaks->live_objects),
 	       text_number(numbers[1], leaks->live_bytes));
 	put_growth(leaks);

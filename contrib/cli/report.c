@@ -227,10 +227,12 @@ void report_free(struct report *report)
 		free(report->snapshots[i].paths);
 		free(report->snapshots[i].path_list);
 		free(report->snapshots[i].parts);
+		report_free_handles(&report->snapshots[i]);
 	}
 	for (i = 0; i < report->n_files; i++) {
 		free(report->files[i].collections);
 		free(report->files[i].suspects);
+		counters_free(&report->files[i].counters);
 	}
 	free(report->snapshots);
 	free(report->types);

@@ -6,6 +6,7 @@
 #ifndef HEAPSHOT_CLI_REPORT_H
 #define HEAPSHOT_CLI_REPORT_H
 
+#include "contrib/cli/counters.h"
 #include "contrib/cli/events.h"
 #include "contrib/cli/graph.h"
 #include "contrib/cli/labels.h"
@@ -65,6 +66,20 @@ struct report_paths {
 	size_t first_path, n_paths; /* in path_list of the snapshot */
 };
 
+/* A handle, or several that are alike: the first one's number and object. */
+struct report_handle {
+	int64_t handle;
+	uint64_t object, retained, count;
+	uint32_t js_type, js_name, type; /* in names; UINT32_MAX: none */
+};
+
+struct report_handle_table {
+	uint32_t name, title, note; /* in names */
+	uint64_t escaped, released, collected;
+	struct report_handle *entries;
+	size_t n;
+};
+
 struct report_snapshot {
 	uint32_t file;
 	struct recording *recording; /* it was asked for by */
@@ -81,6 +96,8 @@ struct report_snapshot {
 	size_t n_path_list;
 	struct report_part *parts;
 	size_t n_parts, room_parts;
+	struct report_handle_table *handle_tables;
+	size_t n_handle_tables;
 	const char *note; /* why there is no graph, or NULL */
 };
 
@@ -91,6 +108,7 @@ struct report_file {
 	size_t n_collections, room_collections;
 	uint64_t per_collection; /* collections put together, a power of two */
 	struct events_sums sums;
+	struct counters counters;
 	char *suspects; /* JSON, or NULL */
 	size_t suspects_bytes;
 	uint64_t suspects_of; /* snapshot */
@@ -124,6 +142,10 @@ int report_read_events(struct report *report, uint32_t file);
 int report_read_snapshot(struct report *report, struct report_snapshot *snapshot);
 int report_read_tree(struct report *report, struct report_snapshot *snapshot,
 		     struct heapshot_graph *graph);
+/* Tables of handles; dominators are made. */
+int report_read_handles(struct report *report, struct report_snapshot *snapshot,
+			struct heapshot_graph *graph);
+void report_free_handles(struct report_snapshot *snapshot);
 /* Paths to the largest types, and to those that WANTED tells (may be NULL), by number in TYPES. */
 int report_read_paths(struct report *report, struct report_snapshot *snapshot, struct path *path,
 		      const struct graph_types *types, const bool *wanted);

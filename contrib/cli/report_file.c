@@ -149,6 +149,7 @@ void report_put_recording(const struct report_writer *writer, uint32_t number)
 	json_key(json, "summary");
 	events_put_sums(json, &file->recording, &file->sums);
 	put_collections(writer, file);
+	report_put_counters(writer, &file->counters);
 	put_marks(writer, number);
 	json_put_known(json, "suspects_of", file->suspects != NULL, file->suspects_of);
 	json_key(json, "suspects");

@@ -105,6 +105,8 @@ int report_make_json(const struct report *report, bool is_html, size_t limit, ch
 		.types = 60000,
 		.nodes = 60000,
 		.paths = 200,
+		.handles = 2000,
+		.samples = 500,
 		.marks = 1000,
 		.with_suspects = true,
 	};
@@ -131,6 +133,8 @@ int report_make_json(const struct report *report, bool is_html, size_t limit, ch
 		limits.types /= 2;
 		limits.nodes /= 2;
 		limits.paths /= 2;
+		limits.handles /= 2;
+		limits.samples /= 2;
 		limits.marks /= 2;
 		limits.names_bytes = limits.names_bytes > 100 ? limits.names_bytes / 2 : 100;
 		limits.with_suspects = round < ROUNDS / 2;

@@ -14,6 +14,8 @@ struct report_limits {
 	size_t types;       /* of all snapshots together */
 	size_t nodes;       /* of all trees together */
 	size_t paths;       /* types with paths, of each snapshot */
+	size_t handles;     /* of one table */
+	size_t samples;     /* of one counter */
 	size_t marks;       /* snapshots on the time line that have no page of their own */
 	bool with_suspects;
 };
@@ -42,6 +44,9 @@ bool report_is_shown(const struct report_writer *writer, uint32_t type);
 /* One type's paths. */
 void report_put_paths(struct report_writer *writer, const struct report_snapshot *snapshot,
 		      const struct report_paths *paths);
+void report_put_handles(const struct report_writer *writer, const struct report_snapshot *snapshot);
+void report_put_counters(const struct report_writer *writer, const struct counters *counters);
+
 /* A file, by number; a snapshot. */
 void report_put_recording(const struct report_writer *writer, uint32_t number);
 void report_put_snapshot(struct report_writer *writer, const struct report_snapshot *snapshot);

@@ -139,7 +139,9 @@ int report_read_events(struct report *report, uint32_t number)
 
 	file->per_collection = 1;
 	status = events_read(&file->recording, take_collection, &events, &file->sums);
-	return status == CLI_OK && events.has_failed ? cli_no_memory() : status;
+	if (status == CLI_OK && events.has_failed)
+		status = cli_no_memory();
+	return status == CLI_OK ? counters_read(&file->recording, &file->counters) : status;
 }
 
 /* ---- Snapshots ---- */
@@ -260,6 +262,8 @@ static int read_graph(struct report *report, struct report_snapshot *snapshot, s
 		status = add_retained(report, snapshot, &types);
 	if (status == CLI_OK)
 		status = report_read_tree(report, snapshot, path->graph);
+	if (status == CLI_OK)
+		status = report_read_handles(report, snapshot, path->graph);
 	if (status == CLI_OK)
 		status = report_read_paths(report, snapshot, path, &types,
 					   suspects != NULL ? wanted : NULL);

@@ -172,5 +172,6 @@ void report_put_snapshot(struct report_writer *writer, const struct report_snaps
 	put_types(writer, snapshot);
 	put_tree(writer, snapshot);
 	put_all_paths(writer, snapshot);
+	report_put_handles(writer, snapshot);
 	json_end(json, '}');
 }

@@ -66,8 +66,13 @@ static const struct chunk {
 	{"ASSM", mono_heap_put_assemblies}, {"TYPE", mono_heap_put_classes},
 	{"OBJH", mono_heap_put_objects},    {"REFS", mono_heap_put_references},
 	{"ROOT", mono_heap_put_roots},      {"GCHL", mono_heap_put_handles},
+	{"CSOB", mono_heap_put_js_proxies}, {"JSOB", mono_heap_put_js_objects},
 };
-enum { N_CHUNKS = sizeof(chunks) / sizeof(*chunks), HEAD_BYTES = 8 };
+enum {
+	N_CHUNKS = sizeof(chunks) / sizeof(*chunks),
+	N_ALWAYS = N_CHUNKS - 2, /* the others only where there is something to put */
+	HEAD_BYTES = 8
+};
 
 /* Counters, whose values are set once they are known: before that they only take their room. */
 static bool count(struct mono_heap *heap)
@@ -104,7 +109,8 @@ static bool prepare(struct mono_heap *heap)
 {
 	return export_name(&heap->names, "") == 0 && count(heap) && mono_heap_read_counters(heap) &&
 	       export_types_make(&heap->types, heap->export->reader, heap->graph, &heap->names) &&
-	       mono_heap_make_classes(heap) && mono_heap_make_roots(heap);
+	       mono_heap_make_classes(heap) && mono_heap_make_roots(heap) &&
+	       mono_heap_make_javascript(heap);
 }
 
 /* What the format, or its readers, have no room for. */
@@ -136,7 +142,8 @@ static enum export_result put_chunks(struct mono_heap *heap)
 
 	for (i = 0; i < N_CHUNKS; i++) {
 		chunks[i].put(heap, &sizes[i]);
-		all += HEAD_BYTES + sizes[i].bytes;
+		if (i < N_ALWAYS || sizes[i].bytes != 0)
+			all += HEAD_BYTES + sizes[i].bytes;
 	}
 	if (all > MONO_HEAP_MAX)
 		return export_fail(heap->export, EXPORT_REFUSED,
@@ -145,6 +152,8 @@ static enum export_result put_chunks(struct mono_heap *heap)
 	if (!count(heap))
 		return export_fail_memory(heap->export);
 	for (i = 0; i < N_CHUNKS; i++) {
+		if (i >= N_ALWAYS && sizes[i].bytes == 0)
+			continue;
 		export_put(out.output, chunks[i].id, 4);
 		export_put_u32(out.output, (uint32_t)sizes[i].bytes);
 		chunks[i].put(heap, &out);
@@ -174,5 +183,7 @@ enum export_result export_write_mono_heap(struct export *export)
 	free(heap.handle_names);
 	free(heap.roots);
 	free(heap.first_root);
+	free(heap.js_proxies.list);
+	free(heap.js_objects.list);
 	return result;
 }

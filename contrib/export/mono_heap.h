@@ -35,6 +35,13 @@ struct mono_heap_class {
 	uint32_t kind;                    /* in names */
 };
 
+/* Handles of JavaScript's. */
+struct mono_heap_handle;
+struct mono_heap_handles {
+	struct mono_heap_handle *list;
+	size_t n;
+};
+
 struct mono_heap {
 	struct export *export;
 	const struct heapshot_graph *graph;
@@ -53,6 +60,7 @@ struct mono_heap {
 	uint32_t *kind_names, *handle_names; /* of kinds of roots; by source, 0: no handle */
 	uint32_t *roots;                     /* by source, as in roots.h */
 	uint64_t *first_root;
+	struct mono_heap_handles js_proxies, js_objects;
 	uint64_t n_references, n_roots; /* that were put last */
 };
 
@@ -66,6 +74,8 @@ bool mono_heap_set_counter(struct mono_heap *heap, const char *name, double valu
 bool mono_heap_read_counters(struct mono_heap *heap);
 /* Makes what roots and handles are put from. */
 bool mono_heap_make_roots(struct mono_heap *heap);
+/* Makes the tables of handles that JavaScript keeps, where the snapshot has them. */
+bool mono_heap_make_javascript(struct mono_heap *heap);
 
 /* Chooses how ids of objects are made, and makes one. */
 void mono_heap_map_ids(struct mono_heap *heap);
@@ -79,5 +89,7 @@ void mono_heap_put_objects(struct mono_heap *heap, struct mono_heap_out *out);
 void mono_heap_put_references(struct mono_heap *heap, struct mono_heap_out *out);
 void mono_heap_put_roots(struct mono_heap *heap, struct mono_heap_out *out);
 void mono_heap_put_handles(struct mono_heap *heap, struct mono_heap_out *out);
+void mono_heap_put_js_proxies(struct mono_heap *heap, struct mono_heap_out *out);
+void mono_heap_put_js_objects(struct mono_heap *heap, struct mono_heap_out *out);
 
 #endif

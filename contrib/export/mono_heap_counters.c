@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "contrib/export/records.h"
 #include "contrib/export/mono_heap.h"
@@ -55,7 +56,9 @@ static void take_counter(struct counters *counters, const Heapshot__Counter *cou
 
 	if (counter->id >= IDS_MAX)
 		return;
-	snprintf(name, sizeof(name), "mono/%.240s", counter->name);
+	snprintf(name, sizeof(name), "%s/%.240s",
+		 strcmp(counter->section, "jiterpreter") == 0 ? counter->section : "mono",
+		 counter->name);
 	counters->known[counter->id].name = export_name(&counters->names, name) + 1;
 	if (counters->known[counter->id].name == 0)
 		counters->has_memory = false;

@@ -76,6 +76,7 @@ def all_keys_are_in_it():
         ("leaks", good), ("overview", good), ("diff", good + "@1", good + "@2", "--holders", "--retained",
                                              "--fail-if", "*.count > 1g"),
         ("roots", held), ("events", good), ("jit", recording("methods")), ("jit", recording("code")),
+        ("handles", recording("handles")), ("list", recording("handles")), ("report", recording("handles")),
         ("verify", good), ("verify", recording("differs")), ("extract", good, *out), ("recompress", good, *out),
         ("anonymize", good, *out), ("export", good, "--format=folded", *out), ("report", good),
         ("dominators", held), ("doctor",),

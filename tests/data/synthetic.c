@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "tests/data/synthetic_code.h"
+#include "tests/data/synthetic_handles.h"
 #include "tests/data/synthetic_held.h"
 #include "tests/data/synthetic_limits.h"
 #include "tests/data/synthetic_round.h"
@@ -397,6 +398,8 @@ static const struct {
 	{"low", synthetic_low},
 	{"names", synthetic_names},
 	{"long-name", synthetic_long_name},
+	{"handles", synthetic_handles},
+	{"handles-differ", synthetic_handles_differ},
 };
 
 const char *synthetic_name(size_t i)

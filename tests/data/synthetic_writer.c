@@ -58,7 +58,7 @@ static void put_image(struct synthetic_writer *writer, uint32_t id, const char *
 	PUT(METADATA, IMAGE, &image);
 }
 
-const char *synthetic_host;
+const char *synthetic_host, *synthetic_architecture;
 
 void synthetic_open(struct synthetic_writer *writer, struct synthetic_bytes *bytes,
 		    uint32_t stream_id, uint32_t version)
@@ -88,7 +88,9 @@ void synthetic_open(struct synthetic_writer *writer, struct synthetic_bytes *byt
 	header.wall_start_unix_ns = 1767225600000000000u;
 	header.writer = (char *)(uintptr_t) "heapshot synthetic";
 	header.runtime = (char *)(uintptr_t) "Mono 6.8.0.105";
-	header.architecture = (char *)(uintptr_t) "x86_64";
+	header.architecture =
+		(char *)(uintptr_t)(synthetic_architecture != NULL ? synthetic_architecture
+								   : "x86_64");
 	if (synthetic_host != NULL)
 		header.host_name = (char *)(uintptr_t)synthetic_host;
 	PUT(METADATA, HEADER, &header);

@@ -39,8 +39,8 @@ void synthetic_put(struct synthetic_writer *writer, enum hs_frame_kind kind,
 		   Heapshot__Record__BodyCase body, void *message);
 void synthetic_put_type(struct synthetic_writer *writer, uint32_t id, const char *name,
 			uint32_t image);
-/* Name of the host in what is opened next; NULL: none. */
-extern const char *synthetic_host;
+/* Name of the host in what is opened next; NULL: none.  Architecture; NULL: x86_64. */
+extern const char *synthetic_host, *synthetic_architecture;
 void synthetic_open(struct synthetic_writer *writer, struct synthetic_bytes *bytes,
 		    uint32_t stream_id, uint32_t version);
 void synthetic_close(struct synthetic_writer *writer, bool has_end, const char *note);
