@@ -107,9 +107,10 @@ def names_are_anonymized():
     assert b"Customer" not in run("dump", out, "--json").out.encode()
     found, before = tables(out, "--objects"), tables(recording("handles"), "--objects")
     names = {}
-    for name, table in before.items():
-        assert rows(found[name], "handle", "address", "retained") == rows(table, "handle", "address", "retained")
-        for (kind, hidden), (old_kind, old) in zip(rows(found[name], "js_type", "js_name"), rows(table, "js_type", "js_name")):
+    assert list(found)[:2] == ["js_proxy", "js_object"] and "released" not in found, found
+    for new, table in zip(found.values(), before.values()):
+        assert rows(new, "handle", "address", "retained") == rows(table, "handle", "address", "retained")
+        for (kind, hidden), (old_kind, old) in zip(rows(new, "js_type", "js_name"), rows(table, "js_type", "js_name")):
             # What typeof says is everybody's; Promise and Array are, too.
             assert kind == old_kind and names.setdefault(old, hidden) == hidden, (kind, hidden, old)
     assert names["Customer"] not in ("", "Customer") and (names["Promise"], names["Array"]) == ("Promise", "Array"), names

@@ -4,6 +4,7 @@
 //     place.root                  the published program, a URL
 //     place.save(name, chunks)    makes a file
 //     place.append(name, chunk)   the same, a piece at a time
+import { counterScenarios } from './counters.mjs';
 import { start, collector, kinds } from './driver.mjs';
 import { handleScenarios } from './handles.mjs';
 
@@ -21,6 +22,7 @@ async function record(place, options, write) {
 }
 
 export const scenarios = {
+    ...counterScenarios,
     ...handleScenarios,
 
     // One snapshot from JavaScript, one from C#.

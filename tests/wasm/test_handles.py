@@ -4,13 +4,6 @@ Module.heapshot.tables of the test's own, on the real runtimes in node."""
 from wasm import *
 
 
-def on_each(name):
-    def decorate(function):
-        for runtime in RUNTIMES:
-            test("%s (.NET %s)" % (name, runtime))(lambda directory, runtime=runtime: function(directory, runtime))
-    return decorate
-
-
 def tables_of(path, snapshot, *words):
     """The tables by name; entries are single handles."""
     found = json.loads(heapshot("handles", "--objects", "--json", "--snapshot", str(snapshot), *words, path).out)
