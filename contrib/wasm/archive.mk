@@ -11,7 +11,7 @@
 CC = emcc
 AR = emar
 # What runs for each object is made fast, and all else small: a page loads it.
-HOT = profiler/walk profiler/roots profiler/strings schema/batch_encode schema/ephemeron_columns lz4/lib/lz4
+HOT = profiler/walk profiler/roots profiler/strings schema/batch_encode schema/ephemeron_columns lz4/lib/lz4 lz4/lib/xxhash
 $(HOT:%=$(OUT)/%.o): OPTIMISE = -O2
 OPTIMISE = -Oz
 CFLAGS = $(OPTIMISE) -g0 -fwasm-exceptions -msimd128 -fvisibility=hidden -ffunction-sections -fdata-sections \
@@ -45,8 +45,10 @@ $(OUT)/.has-sources:
 # These are not held to our warnings.
 # Frames here are of one independent block, which is never one of a stream.
 $(OUT)/lz4/lib/lz4frame.o: CPPFLAGS += -DLZ4_compress_fast_continue=heapshot_no_stream
+# Words of 8 bytes where pointers have 4: what LZ4 itself does on x32.
+$(OUT)/lz4/lib/lz4.o: CPPFLAGS += -D__x86_64__
 $(OUT)/lz4/lib/%.o: $(OUT)/.has-sources
-	$(CC) $(filter -DLZ4%,$(CPPFLAGS)) $(filter-out -W%,$(CFLAGS)) -w -c $(@:.o=.c) -o $@
+	$(CC) $(filter -DLZ4% -D__%,$(CPPFLAGS)) $(filter-out -W%,$(CFLAGS)) -w -c $(@:.o=.c) -o $@
 $(OUT)/protobuf-c/protobuf-c/protobuf-c.o: $(OUT)/.has-sources
 	$(CC) $(filter-out -W%,$(CFLAGS)) -w -I$(OUT)/protobuf-c -c $(@:.o=.c) -o $@
 

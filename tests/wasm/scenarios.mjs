@@ -219,12 +219,15 @@ export const scenarios = {
     },
 
     // For contrib/wasm/bench: in each round a walk, a snapshot and a walk in one stop of the world.
-    async bench(place, n, rounds) {
+    async bench(place, heap, objects, rounds) {
         const heapshot = {};
         const hs = await start(place.root, null, heapshot);
         let bytes = 0;
         heapshot.write = chunk => { bytes += chunk.length; };
-        hs.app.Build(Number(n));
+        if (heap === 'mix')
+            hs.app.BuildMix(Number(objects));
+        else
+            hs.app.Build(Number(objects) / 3);
         hs.Module._bench_install();
         hs.Module.ccall('mono_profiler_init_heapshot', null, ['string'], ['heapshot:snapshot=none,quiet']);
         hs.Module._bench_install();

@@ -4,6 +4,7 @@ the runtime with globalization; the size that heapshot adds.  Each publish takes
 tens of seconds, so all of it is long."""
 import glob
 
+from browser import need_chromium
 from wasm import *
 
 TARGETS = os.path.join(SCRIPTS, "heapshot.targets")
@@ -87,6 +88,20 @@ def size(directory):
                           for options in ((), ("--plain",)))
         note("%s: %d bytes with heapshot, %d without: %d more" % (version(runtime), with_it, plain, with_it - plain))
         assert with_it - plain <= 120 << 10, with_it - plain
+
+
+@test("contrib/wasm/bench measures what a snapshot costs")
+def bench(directory):
+    long_only()
+    need_chromium()
+    out = build([os.path.join(SCRIPTS, "bench"), "--objects", "3000", "--rounds", "3", "--only", "chain", "--json",
+                 directory + "/bench.json"])
+    with open(directory + "/bench.json") as file:
+        measured = json.load(file)
+    assert sorted(measured) == ["chain, %s, .NET %s" % (where, runtime) for where in ("Chromium", "node") for runtime in RUNTIMES]
+    for rounds in measured.values():
+        assert len(rounds) >= 5 and all(each["objects"] > 3000 and each["bytes"] > 0 and each["snapshot"] > 0 for each in rounds), rounds
+    assert len([line for line in out.splitlines() if line.startswith("| snapshot / walk")]) == 4, out
 
 
 main()

@@ -127,16 +127,18 @@ def version(runtime):
     return os.path.basename(os.path.realpath(os.path.join(PACKS, runtime)))
 
 
-HEAPSHOT_CS = os.path.join(SOURCE, "contrib", "managed", "Heapshot.cs")
-APP_SOURCES = [os.path.join(HERE, "app", name) for name in sorted(os.listdir(os.path.join(HERE, "app")))] + [HEAPSHOT_CS]
+# The program's own, the managed API, and the heaps of the bench.
+APP_SOURCES = [os.path.join(HERE, "app", name) for name in sorted(os.listdir(os.path.join(HERE, "app")))] + [
+    os.path.join(SOURCE, "contrib", name) for name in ("managed/Heapshot.cs", "bench/Heap.cs")]
 
 
 def publish(target, runtime, *properties, expect=0):
     """Publishes the program into TARGET; returns what was said."""
     project = os.path.join(target, "project")
     shutil.rmtree(project, ignore_errors=True)
-    shutil.copytree(os.path.join(HERE, "app"), project)
-    shutil.copy(HEAPSHOT_CS, project)
+    os.makedirs(project)
+    for source in APP_SOURCES:
+        shutil.copy(source, project)
     return build(["dotnet", "publish", os.path.join(project, "app.csproj"), "-c", "Release", "-v:m", "-nologo",
                   "-p:Framework=net" + runtime, "-p:RuntimeFrameworkVersion=" + version(runtime),
                   "-o", os.path.join(target, "out")] + ["-p:" + each for each in properties], expect=expect)

@@ -37,6 +37,7 @@ namespace T
         static Node first;
         static readonly List<byte[]> blocks = new List<byte[]>();
         static GCHandle handle;
+        static Bench.Mix mix;
 
         public static void Main()
         {
@@ -54,6 +55,14 @@ namespace T
         {
             for (int i = 0; i < n; i++)
                 first = new Node { Next = first, Name = "node " + i, Data = new byte[24] };
+        }
+
+        // Of contrib/bench/Heap.cs: what programs have.
+        [JSExport]
+        internal static void BuildMix(int objects)
+        {
+            mix = new Bench.Mix(1);
+            mix.Fill(objects);
         }
 
         [JSExport]
