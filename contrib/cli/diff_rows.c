@@ -46,7 +46,7 @@ static struct diff_row make_row(const struct diff *diff, int side, uint32_t id)
 bool diff_add_types(struct diff *diff, int side, const struct heapshot_totals *totals)
 {
 	size_t i, n = diff->n_rows + totals->n_types;
-	struct diff_row *rows = realloc(diff->rows, (n + 1) * sizeof(*rows));
+	struct diff_row *rows = reallocarray(diff->rows, n + 1, sizeof(*rows));
 
 	if (rows == NULL)
 		return false;

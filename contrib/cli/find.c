@@ -119,7 +119,7 @@ static bool take_text(void *user_data, const struct object_text *text)
 	if (object == HEAPSHOT_GRAPH_NONE || !text_matches(text->text, find->arguments->string))
 		return true;
 	if (find->n_texts == find->room_texts) {
-		texts = realloc(texts, room * sizeof(*texts));
+		texts = reallocarray(texts, room, sizeof(*texts));
 		if (texts == NULL)
 			return false;
 		find->texts = texts;

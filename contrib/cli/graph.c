@@ -139,7 +139,7 @@ bool graph_nodes_push(struct graph_nodes *nodes, uint32_t node)
 {
 	if (nodes->n == nodes->room) {
 		size_t room = nodes->room != 0 ? nodes->room * 2 : 256;
-		uint32_t *list = realloc(nodes->list, room * sizeof(*list));
+		uint32_t *list = reallocarray(nodes->list, room, sizeof(*list));
 
 		if (list == NULL)
 			return false;

@@ -33,7 +33,7 @@ static bool reserve(struct labels *labels)
 	if (labels->n * 2 < labels->room)
 		return true;
 	index = calloc(room, sizeof(*index));
-	texts = realloc(labels->texts, room / 2 * sizeof(*texts));
+	texts = reallocarray(labels->texts, room / 2, sizeof(*texts));
 	if (texts != NULL)
 		labels->texts = texts;
 	if (index == NULL || texts == NULL) {

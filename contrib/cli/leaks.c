@@ -54,7 +54,7 @@ int leaks_add(struct leaks *leaks, const struct leak *leak, const char *format, 
 
 	if (leaks->n == leaks->room) {
 		size_t room = leaks->room ? leaks->room * 2 : 32;
-		struct leak *list = realloc(leaks->list, room * sizeof(*list));
+		struct leak *list = reallocarray(leaks->list, room, sizeof(*list));
 
 		if (list == NULL)
 			return cli_no_memory();

@@ -68,7 +68,7 @@ static bool add(struct leaks_growth *growth, uint32_t at, const struct heapshot_
 
 	if (growth->n == growth->room) {
 		size_t room = growth->room ? growth->room * 2 : 512;
-		struct row *rows = realloc(growth->rows, room * sizeof(*rows));
+		struct row *rows = reallocarray(growth->rows, room, sizeof(*rows));
 
 		if (rows == NULL)
 			return false;
@@ -225,7 +225,7 @@ static int add_grown(struct leaks *leaks, const struct leaks_growth *growth,
 
 int leaks_find_growth(struct leaks *leaks, const struct leaks_growth *growth)
 {
-	struct grown *grown = malloc((growth->n + 1) * sizeof(*grown));
+	struct grown *grown = calloc(growth->n + 1, sizeof(*grown));
 	int status = CLI_OK;
 	size_t n = 0, i;
 

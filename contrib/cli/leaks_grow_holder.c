@@ -75,7 +75,7 @@ static size_t most_common(struct head *heads, size_t n, size_t *n_below, double 
 bool leaks_find_holder(const struct leaks *leaks, uint32_t type, struct leak *leak)
 {
 	struct head *heads =
-		malloc(((size_t)leaks->types.types[type].live_objects + 1) * sizeof(*heads));
+		calloc((size_t)leaks->types.types[type].live_objects + 1, sizeof(*heads));
 	size_t n, n_below = 0, at = 0, i;
 	bool is_higher = true;
 	double share = 0;

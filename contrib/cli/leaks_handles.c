@@ -56,7 +56,7 @@ int leaks_find_handles(struct leaks *leaks)
 	const struct heapshot_graph_root *roots = heapshot_graph_roots(leaks->graph, &n_roots);
 	const struct heapshot_graph_source *sources =
 		heapshot_graph_sources(leaks->graph, &n_sources);
-	struct handle *handles = malloc((n_roots + 1) * sizeof(*handles));
+	struct handle *handles = calloc(n_roots + 1, sizeof(*handles));
 	int status = CLI_OK;
 
 	if (handles == NULL)

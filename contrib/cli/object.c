@@ -27,7 +27,7 @@ static struct object_slot *add(struct slots *slots)
 	struct object_slot *list;
 
 	if (slots->n == slots->room) {
-		list = realloc(slots->list, room * sizeof(*list));
+		list = reallocarray(slots->list, room, sizeof(*list));
 		if (list == NULL)
 			return NULL;
 		slots->list = list;

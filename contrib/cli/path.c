@@ -126,7 +126,7 @@ static bool add_step(struct path_steps *steps, const struct heapshot_graph_step 
 {
 	if (steps->n == steps->room) {
 		size_t room = steps->room ? steps->room * 2 : 64;
-		struct heapshot_graph_step *list = realloc(steps->list, room * sizeof(*list));
+		struct heapshot_graph_step *list = reallocarray(steps->list, room, sizeof(*list));
 
 		if (list == NULL)
 			return false;

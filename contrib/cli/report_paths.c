@@ -130,7 +130,7 @@ static bool add_part(void *user_data, const struct path_part *part)
 
 	if (snapshot->n_parts == snapshot->room_parts) {
 		size_t room = snapshot->room_parts != 0 ? snapshot->room_parts * 2 : 1024;
-		struct report_part *parts = realloc(snapshot->parts, room * sizeof(*parts));
+		struct report_part *parts = reallocarray(snapshot->parts, room, sizeof(*parts));
 
 		if (parts == NULL)
 			return false;

@@ -55,7 +55,7 @@ uint32_t report_type(struct report *report, const struct recording *recording,
 		return number;
 	if (report->n_types == report->room_types) {
 		size_t room = report->room_types != 0 ? report->room_types * 2 : 512;
-		struct report_type *types = realloc(report->types, room * sizeof(*types));
+		struct report_type *types = reallocarray(report->types, room, sizeof(*types));
 
 		if (types == NULL)
 			return UINT32_MAX;
@@ -119,7 +119,7 @@ static void take_collection(void *user_data, const struct events_row *row)
 	}
 	if (file->n_collections == file->room_collections) {
 		size_t room = file->room_collections != 0 ? file->room_collections * 2 : 64;
-		void *list = realloc(file->collections, room * sizeof(*file->collections));
+		void *list = reallocarray(file->collections, room, sizeof(*file->collections));
 
 		if (list == NULL) {
 			events->has_failed = true;

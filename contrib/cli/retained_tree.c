@@ -75,8 +75,9 @@ static bool add_branch(struct tree *tree, uint32_t node, size_t parent)
 
 	if (tree->n == tree->room) {
 		size_t room = tree->room ? tree->room * 2 : 256;
-		struct branch *branches = realloc(tree->branches, room * sizeof(*branches));
-		size_t *heap = branches != NULL ? realloc(tree->heap, room * sizeof(*heap)) : NULL;
+		struct branch *branches = reallocarray(tree->branches, room, sizeof(*branches));
+		size_t *heap =
+			branches != NULL ? reallocarray(tree->heap, room, sizeof(*heap)) : NULL;
 
 		if (branches != NULL)
 			tree->branches = branches;

@@ -12,7 +12,7 @@ struct tui_row *tui_add(struct tui_table *table)
 {
 	if (table->n == table->room) {
 		size_t room = table->room != 0 ? table->room * 2 : 64;
-		struct tui_row *rows = realloc(table->rows, room * sizeof(*rows));
+		struct tui_row *rows = reallocarray(table->rows, room, sizeof(*rows));
 
 		if (rows == NULL)
 			return NULL;

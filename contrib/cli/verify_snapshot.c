@@ -26,7 +26,7 @@ static void add_address(struct verify_addresses *addresses, uint64_t address)
 
 		if (room > limit)
 			room = limit;
-		list = room > addresses->n ? realloc(addresses->list, room * sizeof(address))
+		list = room > addresses->n ? reallocarray(addresses->list, room, sizeof(address))
 					   : NULL;
 		if (list == NULL) {
 			addresses->is_over = true;

@@ -100,7 +100,7 @@ static bool add(struct watch_tail *tail, uint64_t offset, uint64_t bytes)
 	}
 	if (tail->n == tail->room) {
 		size_t room = tail->room != 0 ? tail->room * 2 : 16;
-		struct watch_piece *pieces = realloc(tail->pieces, room * sizeof(*pieces));
+		struct watch_piece *pieces = reallocarray(tail->pieces, room, sizeof(*pieces));
 
 		if (pieces == NULL)
 			return false;

@@ -26,7 +26,7 @@ static bool grow(struct flame *flame)
 {
 	if (flame->n == flame->room) {
 		size_t room = flame->room != 0 ? flame->room * 2 : 256;
-		void *nodes = realloc(flame->nodes, room * sizeof(*flame->nodes));
+		void *nodes = reallocarray(flame->nodes, room, sizeof(*flame->nodes));
 
 		if (nodes == NULL)
 			return false;
@@ -146,7 +146,7 @@ bool flame_make(struct flame *flame, struct export *export)
 	*flame = (struct flame){0};
 	heapshot_graph_counts(graph, &counts);
 	export->all = counts.live_objects;
-	places = calloc(counts.nodes, sizeof(*places));
+	places = calloc((size_t)counts.nodes, sizeof(*places));
 	is_good = export_types_make(&types, export->reader, graph, &flame->names);
 	if (!is_good || places == NULL) {
 		free(places);

@@ -20,7 +20,7 @@ static uint32_t add(struct gcdump *dump, const char *name, uint32_t parent, uint
 
 	if (dump->n_pseudos == dump->room_pseudos) {
 		size_t room = dump->room_pseudos != 0 ? dump->room_pseudos * 2 : 64;
-		void *grown = realloc(dump->pseudos, room * sizeof(*dump->pseudos));
+		void *grown = reallocarray(dump->pseudos, room, sizeof(*dump->pseudos));
 
 		if (grown == NULL)
 			return HEAPSHOT_GRAPH_NONE;
@@ -105,7 +105,7 @@ static void name_source(const struct heapshot_graph_source *source, const char *
 static bool arrange(struct gcdump *dump)
 {
 	size_t n = dump->n_pseudos, i;
-	uint32_t *types = malloc((dump->names.n + 1) * sizeof(*types));
+	uint32_t *types = calloc(dump->names.n + 1, sizeof(*types));
 
 	dump->first_child = calloc(n + 2, sizeof(*dump->first_child));
 	dump->children = calloc(n + 1, sizeof(*dump->children));
@@ -145,7 +145,7 @@ bool gcdump_make_pseudos(struct gcdump *dump)
 
 	sources = heapshot_graph_sources(dump->graph, &n);
 	kinds = heapshot_graph_kinds(dump->graph, &n_kinds);
-	groups = malloc((n + 1) * sizeof(*groups));
+	groups = calloc(n + 1, sizeof(*groups));
 	if (groups == NULL)
 		return false;
 	is_good = add(dump, "[.NET Roots]", 0, HEAPSHOT_GRAPH_NONE) != HEAPSHOT_GRAPH_NONE;

@@ -34,7 +34,7 @@ static uint32_t get_class(struct mono_heap *heap, const struct heapshot_type *ty
 		return place;
 	if (heap->n_classes == heap->room_classes) {
 		const size_t room = heap->room_classes != 0 ? heap->room_classes * 2 : 256;
-		void *classes = realloc(heap->classes, room * sizeof(*heap->classes));
+		void *classes = reallocarray(heap->classes, room, sizeof(*heap->classes));
 
 		if (classes == NULL)
 			return EXPORT_NO_NAME;

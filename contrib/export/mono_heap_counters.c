@@ -39,7 +39,7 @@ bool mono_heap_set_counter(struct mono_heap *heap, const char *name, double valu
 		return false;
 	if (place >= heap->room_counters) {
 		const size_t room = heap->room_counters != 0 ? heap->room_counters * 2 : 256;
-		void *values = realloc(heap->counters, room * sizeof(*heap->counters));
+		void *values = reallocarray(heap->counters, room, sizeof(*heap->counters));
 
 		if (values == NULL)
 			return false;

@@ -85,7 +85,7 @@ static bool grow(struct export_names *names)
 {
 	if (names->n == names->room) {
 		size_t room = names->room != 0 ? names->room * 2 : 256;
-		const char **texts = realloc(names->texts, room * sizeof(*texts));
+		const char **texts = reallocarray(names->texts, room, sizeof(*texts));
 
 		if (texts == NULL)
 			return false;

@@ -152,7 +152,7 @@ static bool grow_counters(struct events *events)
 	if (events->n_counters < events->counters_room)
 		return true;
 	counters = room > events->counters_room
-			   ? realloc(events->counters, room * sizeof(*counters))
+			   ? reallocarray(events->counters, room, sizeof(*counters))
 			   : NULL;
 	if (counters == NULL)
 		return false;

@@ -83,7 +83,7 @@ static void put_domains(struct rows *rows)
 	size_t n, i;
 
 	classes = heapshot_graph_classes(rows->export->graph, &n);
-	ids = malloc((n + 1) * sizeof(*ids));
+	ids = calloc(n + 1, sizeof(*ids));
 	if (ids == NULL) {
 		rows_fail(rows, export_fail_memory(rows->export));
 		return;

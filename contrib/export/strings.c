@@ -119,10 +119,10 @@ static bool take_name(void *user_data, const struct export_string *string)
 	struct named *named = user_data;
 
 	if (named->texts == NULL) {
-		named->texts = malloc(named->n_objects * sizeof(*named->texts));
+		named->texts = calloc((size_t)named->n_objects, sizeof(*named->texts));
 		if (named->texts == NULL)
 			return false;
-		memset(named->texts, 0xFF, named->n_objects * sizeof(*named->texts));
+		memset(named->texts, 0xFF, (size_t)named->n_objects * sizeof(*named->texts));
 	}
 	named->texts[string->object] = name_string(named->names, string);
 	return named->texts[string->object] != EXPORT_NO_NAME;

@@ -88,7 +88,7 @@ static const char *clean(struct tables *tables, const char *text)
 	const size_t bytes = export_clean_bytes(text) + 1;
 
 	if (bytes > tables->text_room) {
-		char *room = realloc(tables->text, bytes * 2);
+		char *room = reallocarray(tables->text, bytes, 2);
 
 		if (room == NULL) {
 			rows_fail(&tables->rows, export_fail_memory(tables->rows.export));

@@ -10,11 +10,11 @@ bool hs_starts_make(struct hs_memory *memory, struct hs_starts *starts, uint64_t
 {
 	size_t n_base = (size_t)(n >> HS_STARTS_SHIFT) + 1, n_low = (size_t)n + 1;
 
-	starts->base = hs_memory_grow(memory, NULL, 0, n_base * sizeof(*starts->base));
+	starts->base = hs_memory_array(memory, n_base, sizeof(*starts->base));
 	if (starts->base == NULL)
 		return false;
 	starts->n_base = n_base;
-	starts->low = hs_memory_grow(memory, NULL, 0, n_low * sizeof(*starts->low));
+	starts->low = hs_memory_array(memory, n_low, sizeof(*starts->low));
 	if (starts->low == NULL)
 		return false;
 	starts->n_low = n_low;
@@ -47,7 +47,7 @@ bool hs_starts_sum(struct hs_starts *starts, uint64_t *n_edges)
 	return true;
 }
 
-static void release(struct heapshot_graph *graph, void *block, size_t n, size_t size)
+static void release(struct heapshot_graph *graph, void *block, uint64_t n, size_t size)
 {
 	hs_memory_release(graph->memory, block, n * size);
 }

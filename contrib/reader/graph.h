@@ -110,9 +110,9 @@ struct heapshot_graph {
 };
 
 /* Bytes of a column of 32 bits: an item more than objects, so that all can change places. */
-static inline size_t hs_column_bytes(const struct heapshot_graph *graph)
+static inline uint64_t hs_column_bytes(const struct heapshot_graph *graph)
 {
-	return ((size_t)graph->n + 1) * sizeof(uint32_t);
+	return ((uint64_t)graph->n + 1) * sizeof(uint32_t);
 }
 
 static inline uint64_t hs_size(const struct heapshot_graph *graph, uint32_t object)

@@ -140,7 +140,7 @@ enum heapshot_read_result hs_graph_read_sizes(struct heapshot_graph *graph)
 
 	graph->classes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
 	graph->sizes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
-	graph->slacks = hs_memory_grow(memory, NULL, 0, graph->n * sizeof(*graph->slacks));
+	graph->slacks = hs_memory_array(memory, graph->n, sizeof(*graph->slacks));
 	if (graph->n > 0 &&
 	    (graph->classes == NULL || graph->sizes == NULL || graph->slacks == NULL))
 		return hs_fail_memory(graph->reader);

@@ -379,9 +379,9 @@ enum heapshot_read_result heapshot_graph_dominate(struct heapshot_graph *graph)
 	if (graph->tree != NULL)
 		return HEAPSHOT_READ_OK;
 	n_live = (size_t)graph->counts.live_objects + (n - graph->n);
-	search.numbers = hs_memory_grow(memory, NULL, 0, n * sizeof(*search.numbers));
-	search.nodes = hs_memory_grow(memory, NULL, 0, n_live * sizeof(*search.nodes));
-	search.visits = hs_memory_grow(memory, NULL, 0, n * sizeof(*search.visits));
+	search.numbers = hs_memory_array(memory, n, sizeof(*search.numbers));
+	search.nodes = hs_memory_array(memory, n_live, sizeof(*search.nodes));
+	search.visits = hs_memory_array(memory, n, sizeof(*search.visits));
 	has_memory = search.numbers != NULL && search.nodes != NULL && search.visits != NULL;
 	if (has_memory) {
 		memset(search.numbers, 0xFF, n * sizeof(*search.numbers)); /* UNSEEN */

@@ -196,14 +196,14 @@ enum heapshot_read_result hs_graph_read_edges(struct heapshot_graph *graph)
 
 	if (graph->n_edges > SIZE_MAX / sizeof(*graph->targets))
 		return hs_fail_memory(graph->reader);
-	graph->targets = hs_memory_grow(memory, NULL, 0, graph->n_edges * sizeof(*graph->targets));
+	graph->targets = hs_memory_array(memory, graph->n_edges, sizeof(*graph->targets));
 	graph->room_edges = graph->n_edges;
 	if (graph->n_edges > 0 && graph->targets == NULL)
 		return hs_fail_memory(graph->reader);
-	graph->gaps = hs_memory_grow(memory, NULL, 0, graph->n_edges * sizeof(*graph->gaps));
+	graph->gaps = hs_memory_array(memory, graph->n_edges, sizeof(*graph->gaps));
 	if (graph->n_edges > 0 && graph->gaps == NULL)
 		return hs_fail_memory(graph->reader);
-	pass.filled = hs_memory_grow(memory, NULL, 0, graph->n * sizeof(*pass.filled));
+	pass.filled = hs_memory_array(memory, graph->n, sizeof(*pass.filled));
 	if (graph->n > 0 && pass.filled == NULL)
 		return hs_fail_memory(graph->reader);
 	result =

@@ -70,8 +70,7 @@ static void make_direct(struct hs_memory *memory, struct hs_index *index)
 	span = index->places[index->n - 1].key - first;
 	if (span > index->n * (uint64_t)64 + 8192)
 		return;
-	index->direct =
-		hs_memory_grow(memory, NULL, 0, (size_t)(span + 1) * sizeof(*index->direct));
+	index->direct = hs_memory_array(memory, span + 1, sizeof(*index->direct));
 	if (index->direct == NULL)
 		return;
 	index->first_key = first;

@@ -126,13 +126,12 @@ static bool take_roots(struct heapshot_graph *graph, const uint32_t *places)
 /* Lists the roots of each source. */
 static bool list_by_source(struct heapshot_graph *graph)
 {
-	uint64_t *first =
-		hs_memory_grow(graph->memory, NULL, 0, (graph->n_sources + 1) * sizeof(*first));
+	uint64_t *first = hs_memory_array(graph->memory, graph->n_sources + 1, sizeof(*first));
 	size_t i;
 
 	graph->source_first = first;
-	graph->roots_by_source = hs_memory_grow(graph->memory, NULL, 0,
-						graph->n_roots * sizeof(*graph->roots_by_source));
+	graph->roots_by_source =
+		hs_memory_array(graph->memory, graph->n_roots, sizeof(*graph->roots_by_source));
 	if (first == NULL || (graph->roots_by_source == NULL && graph->n_roots > 0))
 		return false;
 	for (i = 0; i < graph->n_roots; i++) {
@@ -164,10 +163,10 @@ enum heapshot_read_result hs_graph_join_roots(struct heapshot_graph *graph)
 		graph->flags = hs_memory_grow(memory, NULL, 0, graph->n);
 	if (graph->flags == NULL && graph->n > 0)
 		return hs_fail_memory(graph->reader);
-	graph->sources = hs_memory_grow(memory, NULL, 0, n * sizeof(*graph->sources));
+	graph->sources = hs_memory_array(memory, n, sizeof(*graph->sources));
 	if (graph->sources != NULL)
 		graph->n_sources = n;
-	places = hs_memory_grow(memory, NULL, 0, n * sizeof(*places));
+	places = hs_memory_array(memory, n, sizeof(*places));
 	has_memory = n == 0 || (graph->sources != NULL && places != NULL);
 	has_memory = has_memory && order_sources(graph, places) && take_roots(graph, places) &&
 		     list_by_source(graph);
@@ -188,7 +187,7 @@ static bool list_by(struct heapshot_graph *graph, uint64_t **pairs, size_t field
 {
 	size_t i;
 
-	*pairs = hs_memory_grow(graph->memory, NULL, 0, graph->n_ephemerons * sizeof(**pairs));
+	*pairs = hs_memory_array(graph->memory, graph->n_ephemerons, sizeof(**pairs));
 	if (*pairs == NULL)
 		return graph->n_ephemerons == 0;
 	for (i = 0; i < graph->n_ephemerons; i++) {
@@ -206,7 +205,7 @@ static bool order_by_key(struct heapshot_graph *graph)
 {
 	size_t n = graph->n_ephemerons, i;
 	struct heapshot_graph_ephemeron *ordered =
-		hs_memory_grow(graph->memory, NULL, 0, n * sizeof(*ordered));
+		hs_memory_array(graph->memory, n, sizeof(*ordered));
 
 	if (ordered == NULL)
 		return n == 0;

@@ -164,14 +164,14 @@ static bool make_columns(struct rows *rows)
 	graph->n = (uint32_t)n;
 	graph->classes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
 	graph->sizes = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
-	graph->slacks = hs_memory_grow(memory, NULL, 0, n * sizeof(*graph->slacks));
+	graph->slacks = hs_memory_array(memory, n, sizeof(*graph->slacks));
 	if (graph->classes == NULL || graph->sizes == NULL || graph->slacks == NULL ||
 	    !hs_starts_make(memory, &graph->out, n))
 		return false;
-	graph->targets = hs_memory_grow(memory, NULL, 0, n_edges * sizeof(*graph->targets));
+	graph->targets = hs_memory_array(memory, n_edges, sizeof(*graph->targets));
 	if (graph->targets != NULL)
 		graph->room_edges = n_edges;
-	graph->gaps = hs_memory_grow(memory, NULL, 0, n_edges * sizeof(*graph->gaps));
+	graph->gaps = hs_memory_array(memory, n_edges, sizeof(*graph->gaps));
 	return n_edges == 0 || (graph->targets != NULL && graph->gaps != NULL);
 }
 
@@ -200,8 +200,8 @@ static void copy_runs(const struct rows *rows, void *to, const void *from, size_
 
 	for (size_t i = 0; i < rows->n_runs; i++) {
 		const struct run *run = &rows->runs[i];
-		uint64_t first = is_of_edges ? run->edge : run->row;
-		uint64_t n = is_of_edges ? run->n_edges : run->n_rows;
+		size_t first = (size_t)(is_of_edges ? run->edge : run->row);
+		size_t n = (size_t)(is_of_edges ? run->n_edges : run->n_rows);
 
 		memcpy(out, (const char *)from + first * size, n * size);
 		out += n * size;
@@ -268,11 +268,11 @@ static bool move_columns(const struct rows *rows)
 	struct heapshot_graph *graph = rows->graph;
 	struct hs_memory *memory = graph->memory;
 	const size_t n_edges = (size_t)graph->n_edges;
-	uint8_t *gaps = hs_memory_grow(memory, NULL, 0, n_edges * sizeof(*gaps));
+	uint8_t *gaps = hs_memory_array(memory, n_edges, sizeof(*gaps));
 
 	graph->scratch = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
 	graph->flags = hs_memory_grow(memory, NULL, 0, graph->n);
-	graph->referrers = hs_memory_grow(memory, NULL, 0, n_edges * sizeof(*graph->referrers));
+	graph->referrers = hs_memory_array(memory, n_edges, sizeof(*graph->referrers));
 	if (graph->referrers != NULL)
 		graph->room_referrers = n_edges;
 	/* The maps by the columns as they are. */

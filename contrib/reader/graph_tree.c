@@ -50,7 +50,7 @@ enum heapshot_read_result heapshot_graph_sums(const struct heapshot_graph *graph
 					      struct heapshot_graph_sum *sums)
 {
 	/* How many objects of the group lie between the root node and here. */
-	uint32_t *above = hs_memory_grow(graph->memory, NULL, 0, n_groups * sizeof(*above));
+	uint32_t *above = hs_memory_array(graph->memory, n_groups, sizeof(*above));
 	uint32_t node = hs_root_node(graph), group;
 	size_t i;
 

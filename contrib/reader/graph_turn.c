@@ -68,8 +68,8 @@ enum heapshot_read_result hs_graph_turn_and_mark(struct heapshot_graph *graph)
 	if (result != HEAPSHOT_READ_OK)
 		return result;
 	if (graph->referrers == NULL) {
-		graph->referrers = hs_memory_grow(graph->memory, NULL, 0,
-						  graph->n_edges * sizeof(*graph->referrers));
+		graph->referrers =
+			hs_memory_array(graph->memory, graph->n_edges, sizeof(*graph->referrers));
 		if (graph->n_edges > 0 && graph->referrers == NULL)
 			return hs_fail_memory(graph->reader);
 		graph->room_referrers = graph->n_edges;

@@ -80,8 +80,8 @@ enum heapshot_read_result heapshot_graph_ways_new(struct heapshot_graph *graph,
 		memcpy(&ways->options, options,
 		       options->size < sizeof(ways->options) ? options->size
 							     : sizeof(ways->options));
-	ways->ways = hs_memory_grow(memory, NULL, 0, n * sizeof(*ways->ways));
-	wave.queue = hs_memory_grow(memory, NULL, 0, n * sizeof(*wave.queue));
+	ways->ways = hs_memory_array(memory, n, sizeof(*ways->ways));
+	wave.queue = hs_memory_array(memory, n, sizeof(*wave.queue));
 	if (ways->ways == NULL || wave.queue == NULL) {
 		hs_memory_release(memory, wave.queue, n * sizeof(*wave.queue));
 		heapshot_graph_ways_free(ways);

@@ -6,7 +6,7 @@
 
 static void place(struct hs_idmap *map, uint64_t key, uint32_t value)
 {
-	size_t mask = map->n_entries - 1, i = (key * 0x9E3779B97F4A7C15ull) >> 20;
+	size_t mask = map->n_entries - 1, i = (size_t)(key * 0x9E3779B97F4A7C15ull >> 20);
 
 	while (map->entries[i & mask].is_used)
 		i++;
@@ -20,7 +20,7 @@ static bool grow(struct hs_memory *memory, struct hs_idmap *map)
 	size_t i;
 
 	map->n_entries = old.n_entries ? old.n_entries * 2 : 64;
-	map->entries = hs_memory_grow(memory, NULL, 0, map->n_entries * sizeof(*map->entries));
+	map->entries = hs_memory_array(memory, map->n_entries, sizeof(*map->entries));
 	if (map->entries == NULL) {
 		*map = old;
 		return false;

@@ -27,7 +27,7 @@ static inline uint32_t *hs_idmap_find(const struct hs_idmap *map, uint64_t key)
 
 	if (map->n_entries == 0)
 		return NULL;
-	for (i = (key * 0x9E3779B97F4A7C15ull) >> 20;; i++) {
+	for (i = (size_t)(key * 0x9E3779B97F4A7C15ull >> 20);; i++) {
 		struct hs_idmap_entry *entry = &map->entries[i & mask];
 
 		if (!entry->is_used)

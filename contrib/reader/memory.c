@@ -15,7 +15,7 @@ struct hs_arena_chunk {
 	char data[];
 };
 
-void *hs_memory_grow(struct hs_memory *memory, void *old, size_t old_bytes, size_t new_bytes)
+void *hs_memory_grow(struct hs_memory *memory, void *old, uint64_t old_bytes, uint64_t new_bytes)
 {
 	void *block;
 
@@ -25,20 +25,25 @@ void *hs_memory_grow(struct hs_memory *memory, void *old, size_t old_bytes, size
 	    memory->used > memory->limit - (new_bytes - old_bytes))
 		return NULL;
 	/* Large new blocks come zeroed from the system, untouched. */
-	block = old == NULL ? calloc(1, new_bytes) : realloc(old, new_bytes);
+	block = old == NULL ? calloc(1, (size_t)new_bytes) : realloc(old, (size_t)new_bytes);
 	if (block == NULL)
 		return NULL;
 	if (old != NULL)
-		memset((char *)block + old_bytes, 0, new_bytes - old_bytes);
-	memory->used += new_bytes - old_bytes;
+		memset((char *)block + old_bytes, 0, (size_t)(new_bytes - old_bytes));
+	memory->used += (size_t)(new_bytes - old_bytes);
 	return block;
 }
 
-void hs_memory_release(struct hs_memory *memory, void *block, size_t bytes)
+void *hs_memory_array(struct hs_memory *memory, uint64_t n, size_t size)
+{
+	return n <= UINT64_MAX / size ? hs_memory_grow(memory, NULL, 0, n * size) : NULL;
+}
+
+void hs_memory_release(struct hs_memory *memory, void *block, uint64_t bytes)
 {
 	if (block == NULL)
 		return;
-	memory->used -= bytes;
+	memory->used -= (size_t)bytes;
 	free(block);
 }
 

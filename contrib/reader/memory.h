@@ -18,10 +18,13 @@ struct hs_memory {
  * Grows (or makes, with OLD NULL) a block; what is new in it is zero.  Returns
  * NULL over the limit or out of memory, and OLD is still there then.
  */
-void *hs_memory_grow(struct hs_memory *memory, void *old, size_t old_bytes, size_t new_bytes);
+void *hs_memory_grow(struct hs_memory *memory, void *old, uint64_t old_bytes, uint64_t new_bytes);
+
+/* A new block of N elements of SIZE bytes, all zero; a product that wraps is refused. */
+void *hs_memory_array(struct hs_memory *memory, uint64_t n, size_t size);
 
 /* Frees a block of BYTES; NULL is allowed. */
-void hs_memory_release(struct hs_memory *memory, void *block, size_t bytes);
+void hs_memory_release(struct hs_memory *memory, void *block, uint64_t bytes);
 
 /*
  * Makes room for one more element in *ARRAY, which has N of *ROOM elements of

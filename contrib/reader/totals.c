@@ -195,8 +195,8 @@ static enum heapshot_read_result gather(struct heapshot_reader *reader, struct h
 
 		used += (total->objects | total->references | total->bytes) != 0;
 	}
-	totals->result = hs_memory_grow(&reader->memory, NULL, 0,
-					(used ? used : 1) * sizeof(*totals->result));
+	totals->result =
+		hs_memory_array(&reader->memory, (used ? used : 1), sizeof(*totals->result));
 	if (totals->result == NULL)
 		return hs_fail_memory(reader);
 	totals->n_result = used ? used : 1;
@@ -273,8 +273,8 @@ enum heapshot_read_result heapshot_reader_totals(struct heapshot_reader *reader,
 
 	*totals = (struct heapshot_totals){0};
 	hs_totals_free(reader);
-	reader->totals.shapes = hs_memory_grow(&reader->memory, NULL, 0,
-					       HS_BATCH_SHAPES_MAX * sizeof(struct hs_shape_total));
+	reader->totals.shapes = hs_memory_array(&reader->memory, HS_BATCH_SHAPES_MAX,
+						sizeof(struct hs_shape_total));
 	if (reader->totals.shapes == NULL)
 		return hs_fail_memory(reader);
 	heapshot_reader_rewind(reader, snapshot);

@@ -8,8 +8,9 @@
 #     OUT        where it goes
 #     VERSION    of heapshot
 CC = emcc
+# Sizes of a file have 64 bits, those of memory 32.
 CFLAGS = -O2 -g0 -msimd128 -fvisibility=hidden -ffunction-sections -fdata-sections \
-	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers -Werror
+	-Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wno-missing-field-initializers -Wshorten-64-to-32 -Werror
 CPPFLAGS = -D_GNU_SOURCE -I$(OUT) -I$(SRCDIR) -I. -I$(OUT)/lz4/lib -I$(OUT)/protobuf-c
 # No JavaScript of emscripten's: contrib/browser/panel/reader.js gives the few functions
 # that are imported.  A walk of the dominators needs no stack, printing needs some.
