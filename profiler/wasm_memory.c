@@ -6,8 +6,8 @@
  *     const [live, free, native, total, linear, maximum] = Module.HEAPF64.subarray(at, at + 6);
  *     console.log(Module.UTF8ToString(Module._heapshot_memory_line()));
  *
- * Bytes: managed objects (those that died since the last collection among them), the
- * rest of the managed heap, what is not the managed heap's (malloc's, code tables, the
+ * Bytes: managed objects that outlived the last collection, the rest of the managed heap
+ * (the nursery is part of it, whatever is in it), what is not the managed heap's (malloc's, code tables, the
  * stack, what the collector keeps beside its heap), the sum of these three; linear
  * memory as it is, and as it may grow to.  Nothing is collected, and nothing need be
  * recorded; what is returned stands there until the next call.
@@ -16,12 +16,16 @@
 
 #include <emscripten/heap.h>
 #include <malloc.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <unistd.h>
 
 #include <mono/metadata/mono-gc.h>
 
 #include "profiler/wasm_memory.h"
+
+/* The runtime's: it counts all of it as used. */
+extern size_t sgen_nursery_size;
 
 #define API __attribute__((visibility("default")))
 
@@ -41,9 +45,8 @@ void hs_memory_read(struct hs_memory *memory)
 		.heap = (uint64_t)mono_gc_get_heap_size(),
 		.heap_used = (uint64_t)mono_gc_get_used_size(),
 	};
-	/* The nursery counts as used, and not always as heap. */
-	if (memory->heap < memory->heap_used)
-		memory->heap = memory->heap_used;
+	memory->heap_used -=
+		memory->heap_used > sgen_nursery_size ? sgen_nursery_size : memory->heap_used;
 }
 
 double *heapshot_memory(void)
@@ -67,7 +70,7 @@ const char *heapshot_memory_line(void)
 	const double *numbers = heapshot_memory();
 
 	snprintf(line, sizeof line,
-		 "managed objects %.1f MB, free in the managed heap %.1f MB, native %.1f MB, "
+		 "live managed %.1f MB, free in the managed heap %.1f MB, native %.1f MB, "
 		 "total %.1f MB of at most %.1f MB",
 		 numbers[0] / 1e6, numbers[1] / 1e6, numbers[2] / 1e6, numbers[3] / 1e6,
 		 numbers[5] / 1e6);

@@ -12,7 +12,7 @@ struct hs_memory {
 	uint64_t maximum;                  /* what it may grow to */
 	uint64_t taken;                    /* by malloc, the collector and the program itself */
 	uint64_t malloc_used, malloc_free; /* of what malloc took */
-	uint64_t heap, heap_used;          /* managed */
+	uint64_t heap, heap_used;          /* managed; used by what outlived the last collection */
 };
 
 /* While the world runs. */

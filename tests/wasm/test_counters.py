@@ -38,8 +38,9 @@ def memory(directory, runtime):
         assert seen["total"] <= seen["linear"] <= seen["maximum"] == 2 << 30, seen
         numbers = [float(text) for text in re.findall(r"[0-9.]+(?= MB)", seen["line"])]
         assert numbers == [round(seen[name] / 1e6 + 1e-9, 1) for name in ("live", "free", "native", "total", "maximum")], seen
-        assert re.match(r"managed objects .* MB, free in the managed heap .* MB, native .* MB, total .* MB of at most .* MB$", seen["line"]), seen
-    assert full["live"] - start["live"] > least and collected["live"] > least, result
+        assert re.match(r"live managed .* MB, free in the managed heap .* MB, native .* MB, total .* MB of at most .* MB$", seen["line"]), seen
+    # Those in the nursery count when they have outlived a collection.
+    assert full["live"] > start["live"] + least / 2 and collected["live"] > least > start["live"], result
     assert collected["live"] - cleared["live"] > least, result
 
     # And in the recording, exactly, of what was there when the world stood.
@@ -51,7 +52,7 @@ def memory(directory, runtime):
         assert told["live"] == snapshot["bytes"] and told["maximum"] == 2 << 30, snapshot
         assert told["live"] + told["free"] + told["native"] == told["total"] <= told["maximum"], snapshot
     assert first["memory"]["live"] - second["memory"]["live"] > least, (first, second)
-    assert abs(first["memory"]["live"] - collected["live"]) < 0.25 * collected["live"] + (5 << 20), (first, collected)
+    assert abs(first["memory"]["live"] - collected["live"]) < 0.1 * collected["live"], (first, collected)
     text = heapshot("list", path).out
     assert re.search(r"^snapshot 2: [0-9,]+ bytes live managed, [0-9,]+ free in the managed heap, "
                      r"[0-9,]+ native; [0-9,]+ of at most 2,147,483,648$", text, re.M), text
