@@ -72,9 +72,10 @@ export function changesOf(table, before) {
   return groups.map((group) => ({ ...group, change: group.count - (old.get(group.key) || 0) }));
 }
 
-/** A name for what a group is of. */
-export function nameOf(group) {
-  return group.type || group.jsName || group.jsType || "of a kind that is not known";
+/** A name for what a group is of: by what stands on the other side. */
+export function nameOf(table, { type, jsName, jsType }) {
+  const isOfJs = table.name.startsWith("js_object");
+  return (isOfJs ? jsName || type : type || jsName) || jsType || "of a kind that is not known";
 }
 
 /** Groups that look forgotten: there are many, or there were fewer BEFORE.
@@ -85,7 +86,7 @@ export function hintsOf(tables, before) {
     for (const group of changesOf(table, before)) {
       if (group.count < MANY && !(group.change >= GREW)) continue;
       const says = TABLES[table.name] ? TABLES[table.name].says : (n, name) => `${titleOf(table)}: ${n} ${name}`;
-      hints.push({ table, group, text: says(count(group.count), nameOf(group)), more: group.change ? change(group.change) : "", ends: endOf(table) || "" });
+      hints.push({ table, group, text: says(count(group.count), nameOf(table, group)), more: group.change ? change(group.change) : "", ends: endOf(table) || "" });
     }
   }
   return hints.sort((a, b) => (b.group.change || 0) - (a.group.change || 0) || b.group.count - a.group.count);

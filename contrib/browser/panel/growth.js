@@ -6,11 +6,11 @@ import { bytes, change, count } from "../page/format.js";
 const MOST = 10; // types
 const LEAST_BYTES = 1024;
 
-/** "T.Pub.Ev -> System.EventHandler.delegates -> System.Object[] [0] -> T.Page" */
+/** "static T.Pub.Ev -> System.EventHandler.delegates -> System.Object[] [0] -> T.Page" */
 function pathText({ kind, root, parts }) {
   const slot = (text) => (/^[[+(]/.test(text) ? " " : ".") + text;
   const step = ({ type, slot: field, times }) => (type === null ? `${count(times)} more steps` : type + (field === null ? "" : slot(field)) + (times > 1 ? ` (${count(times)} times)` : ""));
-  return [root || kind.replace(/_/g, " "), ...parts.map(step)].join(" -> ");
+  return [`${kind.replace(/_/g, " ")} ${root}`.trim(), ...parts.map(step)].join(" -> ");
 }
 
 /** The types that grew most from snapshot FIRST to LAST of DATA, with what holds them. */

@@ -13,8 +13,8 @@ export class JoinedData extends DataProvider {
   }
 
   /** Adds the data of SOURCE; its snapshots come last.  NAME: for people.
-   * INFO: what more is known of its recordings: { saved }. */
-  async add(source, name, more = {}) {
+   * MORE: what is known of its recordings besides: { file, saved }. */
+  async add(source, name, more) {
     this.parts.push({ source, name, more, info: await source.info(), numbers: new Map(), types: new Map() });
     this.number();
   }
@@ -50,11 +50,6 @@ export class JoinedData extends DataProvider {
     return { source: part.source, snapshot: index - part.snapshot };
   }
 
-  /** The name under which a snapshot's source was added. */
-  nameOf(index) {
-    return this.ofSnapshot(index).name;
-  }
-
   ofSnapshot(index) {
     return this.parts.findLast((part) => part.snapshot <= index && part.info.snapshots.length > 0);
   }
@@ -68,7 +63,7 @@ export class JoinedData extends DataProvider {
     return {
       version: parts.length > 0 ? parts[0].info.version : "",
       cut: parts.length > 0 ? parts[0].info.cut : {},
-      recordings: parts.flatMap((part) => part.info.recordings.map((one) => ({ ...one, ...part.more, file: part.name, run: runOf(one) }))),
+      recordings: parts.flatMap((part) => part.info.recordings.map((one) => ({ ...one, ...part.more, run: runOf(one) }))),
       snapshots: parts.flatMap((part) => part.info.snapshots.map((one) => this.describe(part, one))),
     };
   }

@@ -164,7 +164,7 @@ class Panel {
       await this.showEntry(entry);
     } catch (error) {
       if (error.name === "AbortError") this.messages.say(`${what.name} is not read.`);
-      else this.messages.fail(new Error(`${what.name} cannot be opened: ${error.message}`));
+      else this.messages.fail(new Error(`Cannot open ${what.name}: ${error.message.replace(what.name + ": ", "")}`));
     }
   }
 

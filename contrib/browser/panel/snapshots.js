@@ -38,7 +38,7 @@ export class Snapshots extends EventTarget {
         signal: entry.controller.signal,
         onProgress: (progress) => this.showProgress(entry, progress),
       });
-      await this.data.add(entry.data, entry.name, isSaved ? {} : { saved: `Save it as .hs first, by the name ${entry.name}.` });
+      await this.data.add(entry.data, entry.name, { file, saved: isSaved ? undefined : `Save it as .hs first: as ${file}.` });
     } catch (error) {
       this.drop(entry);
       throw error;

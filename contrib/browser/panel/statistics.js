@@ -3,7 +3,7 @@
 // for again and again without a graph.
 import { h, replace, onResize } from "../page/dom.js";
 import { Table } from "../page/table.js";
-import { LineChart, lineClass } from "../page/line_chart.js";
+import { LineChart } from "../page/line_chart.js";
 import { bytes, change, count, exactBytes, share } from "../page/format.js";
 
 const EVERY_S = [2, 5, 10, 30];
@@ -75,7 +75,7 @@ export class Statistics {
     this.drawTypes(types);
   }
 
-  /** One line, and the same as a bar: what is full, and how much there may be. */
+  /** One line, which is the key of the chart, too, and the same as a bar: what is full, and how much there may be. */
   drawLine(memory) {
     const parts = memoryParts(memory);
     const maximum = parts.find((part) => part.key === "maximum");
@@ -105,7 +105,7 @@ export class Statistics {
     }));
     const end = Math.max(1e9, (this.readings.at(-1).ms - start) * 1e6);
     this.chart = new LineChart({ unit: "bytes", lines, end, marks: [], point: () => {}, step: () => {} });
-    replace(this.charts, this.chart.element, h("p", { class: "legend" }, lines.map(({ counter, number }) => h("span", {}, h("span", { class: "stroke " + lineClass(number) }), counter.name))));
+    replace(this.charts, this.chart.element);
     this.chart.draw();
   }
 

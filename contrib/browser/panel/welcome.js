@@ -15,6 +15,6 @@ export function welcome() {
       h("li", {}, "Open this page from the app's origin, in another tab: the runtime stands in the list of runtimes."),
       h("li", {}, "Choose it, take a snapshot, use the app, and take another: what grew, and what holds it, is shown here.")
     ),
-    h("p", {}, "Or open a recording: by “Open file…”, or drop it on this page. Nothing leaves the browser.")
+    h("p", { class: "drop" }, "Or open a recording: by “Open file…”, or drop it on this page. Nothing leaves the browser.")
   );
 }

@@ -148,7 +148,7 @@ exports.files = async (tools) => {
   for (const file of [bad, empty]) {
     await openFiles(panel, file);
     const text = await error(panel);
-    assert(text.startsWith(`${path.basename(file).replace("notes", "Notes").replace("empty", "Empty")} cannot be opened: `) && !text.includes("\n"), text);
+    assert(text.startsWith(`Cannot open ${path.basename(file)}: `) && !text.includes("\n"), text);
     assert.strictEqual((await panel.$$("[data-entry]")).length, 0);
     await panel.click(".error button");
   }
