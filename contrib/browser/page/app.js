@@ -88,7 +88,7 @@ export class App {
   drawFrame() {
     const { recordings, snapshots } = this.info;
     const recording = recordings[this.recordingOf(this.snapshot)];
-    const program = programName(recording.commandLine) || recording.file.replace(/^.*\//, "");
+    const program = recording.name || programName(recording.commandLine) || recording.file.replace(/^.*\//, "");
     if (!this.options.isEmbedded) document.title = program + ": heapshot report";
     this.choice = h(
       "select",

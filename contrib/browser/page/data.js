@@ -9,6 +9,7 @@
  * @property {number|null} pid, wallStartMs
  * @property {boolean} isRing
  * @property {string[]} notes      what is wrong with the file, in sentences
+ * @property {string} [name]       by which it is called, if not by its program
  * @property {string} [run]        recordings with the same are of one run of a program
  * @property {string} [saved]      what has to be done before a terminal finds the file, if anything
  *

@@ -34,9 +34,9 @@ export function svg(tag, properties, ...children) {
   return fill(document.createElementNS("http://www.w3.org/2000/svg", tag), properties, children);
 }
 
-/** TEXT that may be broken behind the signs of long names. */
+/** TEXT that may be broken behind the signs of long names, not within numbers. */
 export function breakable(text) {
-  return text.split(/(?<=[.,<>\/])(?=\S)/).flatMap((part, i) => (i === 0 ? [part] : [h("wbr"), part]));
+  return text.split(/(?<=[.,<>\/])(?=[^\s\d])/).flatMap((part, i) => (i === 0 ? [part] : [h("wbr"), part]));
 }
 
 /** Puts CHILDREN in the place of what NODE has. */

@@ -63,7 +63,7 @@ export class JoinedData extends DataProvider {
     return {
       version: parts.length > 0 ? parts[0].info.version : "",
       cut: parts.length > 0 ? parts[0].info.cut : {},
-      recordings: parts.flatMap((part) => part.info.recordings.map((one) => ({ ...one, ...part.more, run: runOf(one) }))),
+      recordings: parts.flatMap((part) => part.info.recordings.map((one) => ({ ...one, ...part.more, name: part.name, run: runOf(one) }))),
       snapshots: parts.flatMap((part) => part.info.snapshots.map((one) => this.describe(part, one))),
     };
   }

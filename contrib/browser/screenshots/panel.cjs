@@ -7,7 +7,7 @@ const puppeteer = require("puppeteer-core");
 const { open, serve } = require(path.join(__dirname, "..", "..", "..", "tests", "wasm", "page.cjs"));
 
 const [, , root, panelFolder, folder] = process.argv;
-const WIDE = { width: 1200, height: 700 };
+const WIDE = { width: 1120, height: 640 };
 const LONG = { timeout: 120000, polling: 100 };
 
 async function press(app, id) {
