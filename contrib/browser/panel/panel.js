@@ -69,9 +69,13 @@ class Panel {
 
   /** Shows ELEMENT, or what to do first. */
   show(element) {
+    const hadFocus = this.main.contains(document.activeElement) || (this.isNarrow && this.aside.contains(document.activeElement));
     this.shown = element;
     replace(this.main, element || welcome());
-    if (element !== null && this.isNarrow) this.setList(false);
+    if (element === null) document.title = "heapshot panel";
+    else if (this.isNarrow) this.setList(false);
+    // What had the focus may be gone: Tab goes on from here.
+    if (hadFocus) this.main.focus();
   }
 
   runtimesChanged() {
@@ -81,8 +85,7 @@ class Panel {
     if (this.shown === null && only !== undefined && second === undefined) this.showRuntime(only.id, true);
   }
 
-  gone(detail) {
-    const id = detail && detail.id !== undefined ? detail.id : detail;
+  gone({ id }) {
     const view = this.views.get(id);
     if (view !== undefined) view.setGone();
   }
@@ -91,7 +94,7 @@ class Panel {
     const runtime = this.runtimes.find(id);
     if (runtime === undefined) return;
     let view = this.views.get(id);
-    if (view === undefined || (view.isGone && this.runtimes.find(id) !== undefined) || view.client !== this.runtimes.client) {
+    if (view === undefined || view.isGone || view.client !== this.runtimes.client) {
       if (view !== undefined) view.close();
       view = new RuntimeView({ client: this.runtimes.client, runtime, messages: this.messages, taken: (...values) => this.take(...values) });
       this.views.set(id, view);
