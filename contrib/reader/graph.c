@@ -57,9 +57,9 @@ void hs_graph_forget(struct heapshot_graph *graph)
 	struct hs_memory *memory = graph->memory;
 
 	hs_index_free(memory, &graph->index);
-	release(graph, graph->classes, 1, hs_column_bytes(graph));
-	release(graph, graph->sizes, 1, hs_column_bytes(graph));
-	release(graph, graph->scratch, 1, hs_column_bytes(graph));
+	release(graph, graph->classes, hs_column_bytes(graph), 1);
+	release(graph, graph->sizes, hs_column_bytes(graph), 1);
+	release(graph, graph->scratch, hs_column_bytes(graph), 1);
 	release(graph, graph->slacks, graph->n, sizeof(*graph->slacks));
 	release(graph, graph->flags, graph->n, sizeof(*graph->flags));
 	hs_idmap_free(memory, &graph->large_index);

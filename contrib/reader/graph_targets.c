@@ -78,7 +78,7 @@ enum heapshot_read_result hs_graph_find_targets(struct heapshot_graph *graph, ui
 	parts[0].n_in = graph->in.low;
 	if (graph->n_edges >= HS_EDGES_BESIDE) {
 		if (graph->scratch != NULL)
-			memset(graph->scratch, 0, hs_column_bytes(graph));
+			memset(graph->scratch, 0, (size_t)hs_column_bytes(graph));
 		else
 			graph->scratch = hs_memory_grow(memory, NULL, 0, hs_column_bytes(graph));
 		parts[1].n_in = graph->scratch;

@@ -218,7 +218,7 @@ static void inconsistent(struct synthetic_bytes *bytes, uint64_t n)
 	synthetic_close(&writer, true, "");
 }
 
-/* Totals that are not those of the body: two of them, or the one of number N. */
+/* Totals that are not those of the body: two of them, or the one of number N; above that N objects too many. */
 static void differs(struct synthetic_bytes *bytes, uint64_t n)
 {
 	struct synthetic_writer writer;
@@ -234,6 +234,8 @@ static void differs(struct synthetic_bytes *bytes, uint64_t n)
 	synthetic_put_heap(&writer, 20);
 	if (n >= 1 && n <= SYNTHETIC_TOTALS) {
 		++*totals[n - 1];
+	} else if (n > SYNTHETIC_TOTALS) {
+		end->objects += n;
 	} else {
 		end->objects += 5;
 		end->roots++;

@@ -30,9 +30,14 @@ NODE_BYTES = 20
 
 
 def why_not():
-    for tool in ("dotnet", "node"):
-        if shutil.which(tool) is None:
-            return "%s is missing" % tool
+    if shutil.which("dotnet") is None:
+        return "dotnet is missing"
+    return why_no_emscripten()
+
+
+def why_no_emscripten():
+    if shutil.which("node") is None:
+        return "node is missing"
     if os.getuid() != 0:
         return "only root can enter emscripten's folder"
     if not os.path.exists(os.path.join(EMSCRIPTEN, ".has-emscripten")):

@@ -22,22 +22,22 @@ async function compile(url) {
   return WebAssembly.compile(await response.arrayBuffer());
 }
 
-function progress() {
-  let next = 0;
-  return (isReading, done, all) => {
-    const now = performance.now();
-    if (now < next) return;
-    next = now + EVERY;
-    postMessage({ progress: { step: isReading ? "reading" : "writing", done, all } });
-  };
+let next = 0; // when progress is told again
+
+function tell(isReading, done, all) {
+  const now = performance.now();
+  if (now < next) return;
+  next = now + EVERY;
+  postMessage({ progress: { step: isReading ? "reading" : "writing", done: Math.min(done, all), all } });
 }
 
 async function open(files) {
   const module = await compile(new URL("./reader.wasm", import.meta.url));
-  data = new ReaderData(await Reader.make(module, files.map(sourceOf), progress()));
+  data = new ReaderData(await Reader.make(module, files.map(sourceOf), tell));
 }
 
 onmessage = async ({ data: { id, method, values } }) => {
+  next = 0;
   try {
     const result = method === "open" ? await open(...values) : await data[method](...values);
     postMessage({ id, result, memoryBytes: data.reader.memoryBytes });

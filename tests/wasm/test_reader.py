@@ -1,0 +1,292 @@
+# SPDX-License-Identifier: MIT
+"""The reader in WebAssembly: it tells of a recording what the native command tells, byte for
+byte, in node and in a worker of Chromium."""
+import tempfile
+
+from browser import *
+from wasm import *
+
+MAKE_RECORDING = os.path.join(BUILD, "tests", "data", "make_recording")
+# As in contrib/browser/panel/reader_data.js.
+REPORT_BYTES = "64M"
+FORMATS = ("gcdump", "mono-heap", "heapsnapshot")
+
+
+@functools.lru_cache(None)
+def panel():
+    """build/panel, and a copy that node takes for modules."""
+    why = why_no_emscripten()
+    if why:
+        skip(why)
+    if not os.path.exists(os.path.join(BUILD, "heapshot")):
+        skip("heapshot is not built")
+    with Made("panel", hash_of(*sources())) as made:
+        if not made.is_whole:
+            build(["make", "-s", "panel"])
+            shutil.copytree(os.path.join(BUILD, "panel"), os.path.join(made.path, "panel"))
+            with open(os.path.join(made.path, "panel", "package.json"), "w") as file:
+                file.write('{"type": "module"}')
+        return os.path.join(made.path, "panel")
+
+
+def sources():
+    """All that the panel is made from."""
+    found = []
+    for folder in ("schema", "emit", "contrib/reader", "contrib/export", "contrib/cli", "contrib/wasm", "contrib/browser"):
+        for root, _, names in os.walk(os.path.join(SOURCE, folder)):
+            found += [os.path.join(root, name) for name in names if name.endswith((".c", ".h", ".mk", ".inc", ".js", ".mjs", ".html", ".css", ".proto"))]
+    return sorted(found)
+
+
+def in_node(path, *steps, name=None, before=()):
+    done = run(list(before) + ["node", os.path.join(HERE, "reader.mjs"), panel(),
+                               json.dumps({"file": path, "name": name, "steps": steps})], timeout=600)
+    assert done.status == 0, done.err[-3000:]
+    return json.loads(done.out)
+
+
+def answer(path, *steps, **how):
+    result = in_node(path, *steps, **how)
+    assert result["error"] is None, result["error"]
+    return result["answers"]
+
+
+def content(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def native(directory, path, snapshot=1):
+    """What the native command writes: the report, and a snapshot in each format."""
+    name = os.path.basename(path)
+    report = run([HEAPSHOT, "report", "--json", "--max-size=" + REPORT_BYTES, name], cwd=directory)
+    files = {}
+    for each in ("hs",) + FORMATS:
+        files[each] = os.path.join(directory, "native." + each)
+        command = ["extract"] if each == "hs" else ["export", "--format", each]
+        done = run([HEAPSHOT] + command + ["%s@%d" % (name, snapshot), "--overwrite", "--output", files[each]], cwd=directory)
+        assert done.status == report.status or not json.loads(report.out)["snapshots"], (each, done.err, report.err)
+    return report, files
+
+
+def compare(directory, path, place=0, snapshot=1):
+    """PLACE of SNAPSHOT among those of the report."""
+    report, files = native(directory, path, snapshot)
+    if not json.loads(report.out)["snapshots"]:
+        files = {}
+    ours = {each: os.path.join(directory, "wasm." + each) for each in files}
+    told = os.path.join(directory, "wasm.json")
+    answers = answer(path, ["report", told], *(["export", place, each, ours[each]] for each in files))
+    assert content(told) == report.out.encode(), (path, content(told)[:500], report.out[:500])
+    for each, (_, written) in zip(files, zip(answers, answers[1:])):
+        assert content(ours[each]) == content(files[each]), "%s: %s differs" % (path, each)
+        assert written["size"] == os.path.getsize(files[each]), written
+        assert (written["type"] == "application/json") == (each == "heapsnapshot"), written
+    return json.loads(report.out)
+
+
+def make(directory, variant, *words):
+    path = os.path.join(directory, variant + ".hs")
+    done = run([MAKE_RECORDING, variant, path] + [str(word) for word in words])
+    assert done.status == 0, done.err
+    return path
+
+
+# Each shows readers something that they must bear.
+WHOLE = ("good", "small", "varied", "unknown", "methods", "code", "held", "round", "apart", "low", "names", "long-name")
+PARTLY = ("killed", "huge", "inconsistent", "hostile-names", "hostile-host", "abandoned", "differs", "stats")
+REFUSED = ("none", "version")
+
+
+@test("synthetic recordings: the report and all exports are those of the native command, byte for byte")
+def synthetic(directory):
+    panel()
+    for variant in WHOLE:
+        compare(directory, make(directory, variant))
+
+
+@test("recordings that are not whole: the same report, with the same notes")
+def partly(directory):
+    panel()
+    for variant in PARTLY:
+        path = make(directory, variant, *((1,) if variant == "differs" else ()))
+        report = run([HEAPSHOT, "report", "--json", "--max-size=" + REPORT_BYTES, os.path.basename(path)], cwd=directory)
+        told = os.path.join(directory, "wasm.json")
+        result = in_node(path, ["report", told])
+        if report.out:
+            assert result["error"] is None, (variant, result["error"])
+            assert content(told) == report.out.encode(), variant
+        else:
+            assert result["error"]["message"] == said(report), (variant, result, report.err)
+
+
+def said(done):
+    """The reason, which comes last."""
+    line = done.err.splitlines()[-1]
+    assert line.startswith("heapshot: "), done.err
+    return line[len("heapshot: "):]
+
+
+@test("what is no recording, or damaged, or cut, or empty: the native command's sentence")
+def foreign(directory):
+    good = content(make(directory, "good"))
+    cases = {
+        "text.hs": b"once upon a time\n" * 100,
+        "empty.hs": b"",
+        "picture.png": b"\x89PNG\r\n\x1a\n" + bytes(5000),
+        "cut.hs": good[:30],
+        "cut-later.hs": good[:len(good) // 2],
+        "changed.hs": good[:1500] + bytes(100) + good[1600:],
+        "behind.hs": good + b"more",
+        "a@1.hs": b"no",
+        "name with blanks.hs": b"no",
+    }
+    for variant in REFUSED:
+        cases[variant + ".hs"] = content(make(directory, variant))
+    for name, data in cases.items():
+        path = os.path.join(directory, name)
+        with open(path, "wb") as file:
+            file.write(data)
+        report = run([HEAPSHOT, "report", "--json", "--max-size=" + REPORT_BYTES, name], cwd=directory)
+        told = os.path.join(directory, "wasm.json")
+        result = in_node(path, ["report", told])
+        if report.out:
+            assert result["error"] is None and content(told) == report.out.encode(), (name, result)
+            continue
+        assert result["error"] is not None, (name, report.err)
+        assert (result["error"]["name"], result["error"]["message"]) == ("ReaderError", said(report)), (name, result, report.err)
+        assert "\n" not in result["error"]["message"]
+
+
+@functools.lru_cache(None)
+def events():
+    """A recording of a real program, made once."""
+    place = tempfile.mkdtemp(prefix="hs-reader.")
+    path = os.path.join(place, "events.hs")
+    done = mono("Events.exe leak 500", "quiet,output=" + path)
+    assert done.status == 0, done.err
+    return path
+
+
+@test("a real recording: the same report and exports")
+def real(directory):
+    path = shutil.copy(events(), os.path.join(directory, "events.hs"))
+    data = compare(directory, path, place=len(snapshots(path)) - 1, snapshot=snapshots(path)[-1]["id"])
+    assert any("T.Pub.Ev" in row["text"] for row in data["recordings"][0]["suspects"]["suspects"])
+
+
+@test("paths to types that the report leaves out, and the tree without a cut, are those of the native command")
+def on_demand(directory):
+    path = events()
+    report, info, types, root, everything = answer(
+        path, ["report", os.path.join(directory, "report.json")], ["info"], ["types", 0], ["root", 0], ["pathTypes", 0])
+    with open(os.path.join(directory, "report.json")) as file:
+        known = {each["type"] for each in json.load(file)["snapshots"][0]["paths"]}
+    assert info["snapshots"][0]["hasGraph"] and root["retained"] == info["snapshots"][0]["liveBytes"], info
+    # All types of which something lives.
+    live = {row["type"]: row for row in read_json("retained", path, "--part", "types", "--limit", "0")["types"] if row["objects"] > 0}
+    assert {row["name"] for row in everything} == set(live), set(live) ^ {row["name"] for row in everything}
+    others = [row for row in everything if row["type"] not in known]
+    assert len(others) > 5, len(others)
+    for row, paths in zip(others, answer(path, *(["paths", 0, row["type"]] for row in others))):
+        told = read_json("path", path, row["name"])
+        assert paths["objects"] == told["objects"] == row["count"], (row, told)
+        assert sum(each["count"] for each in told["paths"]) <= paths["reached"]
+        # Those of a report prefer roots that are certain, and `path` takes the shortest of all.
+        assert 0 < len(paths["paths"]) <= paths["all"] and sum(each["count"] for each in paths["paths"]) <= paths["reached"]
+        for each in paths["paths"]:
+            assert each["parts"][-1]["type"] == row["name"], each
+    walk(path, root)
+
+
+def walk(path, root):
+    """All nodes of the tree: each retains what it has and what those below it retain."""
+    waiting, seen, roots_seen = [root], 0, {}
+    while waiting:
+        level = answer(path, *(["children", node] for node in waiting))
+        following = []
+        for node, children in zip(waiting, level):
+            seen += 1
+            assert sum(child["retained"] for child in children) in (node["retained"], 0), (node, children)
+            assert not any(child["kind"] == "other" for child in children), node
+            assert [c["retained"] for c in children if c["kind"] != "own"] == sorted(
+                (c["retained"] for c in children if c["kind"] != "own"), reverse=True)
+            roots_seen.update({child["name"]: child["retained"] for child in children if child["kind"] == "root"})
+            following += [child for child in children if child["hasChildren"]]
+        waiting = following
+    assert seen > 50
+    native_roots = read_json("retained", path, "--part", "roots", "--limit", "0")["roots"]
+    event = next(row for row in native_roots if row["name"] == "T.Pub.Ev")
+    assert roots_seen["static T.Pub.Ev"] == event["retained"] > 500 * 1024, roots_seen
+
+
+@test("several snapshots: questions on each; the graph in memory is that of the one asked last")
+def several(directory):
+    path = make(directory, "good")
+    order = (2, 0, 1, 1, 0, 2)
+    roots = dict(zip(order, answer(path, *(["root", number] for number in order))))
+    info, *answers = answer(path, ["info"], *(["children", roots[number]] for number in order))
+    live = [info["snapshots"][number]["liveBytes"] for number in order]
+    assert [sum(child["retained"] for child in children) for children in answers] == live
+    assert live[0] > live[2] > live[1] > 0, live
+    # Of a type that has more objects in each.
+    types, = answer(path, ["pathTypes", 2])
+    most = max(types, key=lambda row: row["count"])["type"]
+    counts = [paths["objects"] for paths in answer(path, *(["paths", number, most] for number in order))]
+    assert counts[0] > counts[2] == counts[3] > counts[1] == counts[4] > 0, counts
+
+
+@test("questions that make no sense are answered by a sentence, and the reader goes on")
+def nonsense(directory):
+    path = make(directory, "good")
+    for step in (["export", 0, "sqlite", "x"], ["export", 7, "gcdump", "x"], ["children", {"snapshot": 0, "id": 99999999, "kind": "type"}],
+                 ["paths", 99, 0]):
+        error = in_node(path, step)["error"]
+        assert error is not None and error["message"] and "\n" not in error["message"], (step, error)
+
+
+# ---- In a worker ----
+
+def in_worker(directory, path, **job):
+    out = os.path.join(directory, "out")
+    os.makedirs(out, exist_ok=True)
+    result = in_chromium("worker.cjs", directory, panel=panel(), data=os.path.dirname(path), out=out,
+                         name=os.path.basename(path), **job)
+    assert result["wrong"] == [], result["wrong"]
+    assert result["workers"] == 0, result
+    return result
+
+
+@test("in Chromium, in a worker, of a Blob: the same answers and exports")
+def chromium(directory):
+    panel()
+    path = shutil.copy(events(), os.path.join(directory, "events.hs"))
+    last = snapshots(path)[-1]
+    _, files = native(directory, path, last["id"])
+    place = len(snapshots(path)) - 1
+    steps = [["info"], ["types", place], ["pathTypes", place], ["suspects", 0], ["events", 0], ["counters", 0],
+             ["handles", place], ["root", place]]
+    result = in_worker(directory, path, steps=steps + [["exportAs", place, each, "worker." + each] for each in files])
+    assert "error" not in result, result["error"]
+    assert result["answers"][:len(steps)] == answer(path, *steps)
+    for each in files:
+        assert content(os.path.join(directory, "out", "worker." + each)) == content(files[each]), each
+    assert result["seen"]["reading"] > 0, result["seen"]
+    text = os.path.join(directory, "text.hs")
+    with open(text, "w") as file:
+        file.write("once upon a time\n" * 100)
+    told = run([HEAPSHOT, "report", "--json", "text.hs"], cwd=directory)
+    assert in_worker(directory, text, steps=[])["error"] == {"name": "ReaderError", "message": said(told)}
+
+
+@test("in Chromium: an aborted signal ends the worker at once; later calls begin anew; closed is closed")
+def cancelled(directory):
+    panel()
+    path = make(directory, "many", 300000)
+    told = in_worker(directory, path, what="cancel")
+    assert (told["opening"], told["writing"], told["before"]) == ("AbortError",) * 3, told
+    assert told["objects"] == told["again"] >= 300000, told
+    assert told["closed"] == "the recording was closed", told
+
+
+main()
