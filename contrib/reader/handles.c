@@ -159,10 +159,10 @@ static bool prepare_search(struct heapshot_reader *reader)
 	size_t n = 0;
 
 	handles->filter = hs_memory_grow(&reader->memory, NULL, 0, FILTER_BYTES);
-	handles->wanted = hs_memory_grow(&reader->memory, NULL, 0,
-					 (handles->n_rows + 1) * sizeof(*handles->wanted));
+	handles->wanted =
+		hs_memory_array(&reader->memory, handles->n_rows + 1, sizeof(*handles->wanted));
 	if (handles->wanted != NULL)
-		handles->room_wanted = handles->n_rows + 1;
+		handles->room_wanted = (size_t)handles->n_rows + 1;
 	if (handles->filter == NULL || handles->wanted == NULL)
 		return false;
 	for (size_t i = 0; i < handles->n_tables; i++)

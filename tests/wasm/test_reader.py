@@ -38,9 +38,9 @@ def sources():
     return sorted(found)
 
 
-def in_node(path, *steps, name=None, before=()):
-    done = run(list(before) + ["node", os.path.join(HERE, "reader.mjs"), panel(),
-                               json.dumps({"file": path, "name": name, "steps": steps})], timeout=600)
+def in_node(path, *steps, name=None, pages=None):
+    done = run(["node", os.path.join(HERE, "reader.mjs"), panel(),
+                json.dumps({"file": path, "name": name, "steps": steps, "pages": pages})], timeout=600)
     assert done.status == 0, done.err[-3000:]
     return json.loads(done.out)
 
@@ -243,6 +243,40 @@ def nonsense(directory):
                  ["paths", 99, 0]):
         error = in_node(path, step)["error"]
         assert error is not None and error["message"] and "\n" not in error["message"], (step, error)
+
+
+@test("out of memory: one sentence, whatever was being made")
+def too_large(directory):
+    path = make(directory, "many", 300000)
+    whole, = answer(path, ["info"])
+    assert whole["snapshots"][0]["liveObjects"] > 0
+    sentence = "many.hs: the browser has too little memory for this; the heapshot command reads it"
+    seen = set()
+    # 16 MB are there from the start; from a little more on up to what is enough.
+    for pages in range(260, 2000, 60):
+        result = in_node(path, ["root", 0], ["children", {"snapshot": 0, "id": 0, "kind": "heap"}],
+                         ["export", 0, "heapsnapshot", os.path.join(directory, "x")], pages=pages)
+        if result["error"] is None:
+            break
+        assert (result["error"]["name"], result["error"]["message"]) == ("ReaderError", sentence), (pages, result["error"])
+        seen.add(len(result["answers"]))
+    assert result["error"] is None and seen >= {0}, (seen, result)
+    note("enough: %d MB" % (result["memoryBytes"] >> 20))
+
+
+@test("more objects than memory could number, as a damaged file may claim")
+def claims(directory):
+    path = make(directory, "differs", 41)
+    real, = answer(path, ["info"])
+    objects = real["snapshots"][0]["objects"]
+    # 4 bytes an object, and one object more, are 2^32, and 4 more.
+    for claimed in ((1 << 30) - 1, 1 << 30, (1 << 30) + 1, (1 << 29), (1 << 31) - 2):
+        path = make(directory, "differs", claimed - objects)
+        report = run([HEAPSHOT, "report", "--json", "--max-size=" + REPORT_BYTES, "differs.hs"], cwd=directory)
+        told = os.path.join(directory, "wasm.json")
+        result = in_node(path, ["report", told])
+        assert result["error"] is None, (claimed, result["error"])
+        assert content(told) == report.out.encode(), claimed
 
 
 # ---- In a worker ----

@@ -134,6 +134,11 @@ export class Reader {
     }
     if (status === 0) return;
     const lines = this.lines();
+    const memory = lines.find((line) => /needs more memory than|out of memory/.test(line));
+    if (memory !== undefined) {
+      const name = memory.includes(": ") ? memory.replace(/: .*/, "") : this.sources[0].name;
+      lines.push(`${name}: the browser has too little memory for this; the heapshot command reads it`);
+    }
     if (this.failed !== null) lines.push((lines.pop() || "the browser failed") + ": " + this.failed.message);
     throw new ReaderError(lines, { cause: this.failed });
   }
