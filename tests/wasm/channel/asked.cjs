@@ -138,3 +138,81 @@ scenarios.failing = async ({ assert, program, panel, listed, inPage }) => {
   const own = await page.evaluate(() => client.stats("nobody").catch((error) => error.name));
   assert.strictEqual(own, "GoneError");
 };
+
+// A page whose policy forbids to look for the panel's URL: a cancel counts afterwards.
+scenarios.policy = async ({ assert, page, panel, listed, inPage }) => {
+  const app = await page("/policy.html");
+  await inPage(app, "program", ["one"]);
+  const viewer = await panel();
+  await listed(viewer, 1);
+  await begin(viewer);
+  await inPage(app, "taking", [1]);
+  const stood = app.evaluate(async () => {
+    const [take] = sources[0].takes;
+    const begun = performance.now();
+    let frames = 0;
+    while (performance.now() - begun < 1000) take.onProgress({ bytes: ++frames, frames });
+    const { signal } = take;
+    const isAborted = signal.aborted;
+    if (!isAborted) await new Promise((resolve) => signal.addEventListener("abort", resolve));
+    return isAborted;
+  });
+  await viewer.evaluate(async () => {
+    const { until } = await import("/pages.mjs");
+    await until(window, "progress", () => progress.length > 0);
+    ended.abort();
+  });
+  assert.match(await taken(viewer), /^AbortError: /);
+  assert.strictEqual(await stood, false);
+  assert.ok(app.said.every((line) => /Content Security Policy/.test(line)), app.said.join());
+  app.said.length = app.wrong.length = 0;
+};
+
+// A URL of anything else is not asked for.
+scenarios.sign = async ({ assert, server, program, listener, inPage }) => {
+  const ear = await listener();
+  const app = await program("one");
+  await ear.evaluate(async (elsewhere) => {
+    const { newId } = await import("/browser/app/protocol.mjs");
+    const { hold } = await import("/browser/app/presence.mjs");
+    const { heardOf } = await import("/pages.mjs");
+    const panel = newId();
+    await hold(panel);
+    listener.postMessage({ type: "heapshot/hello", protocol: 1, hello: newId(), panel });
+    await heardOf((each) => each.type === "heapshot/hello-reply");
+    const { runtime, nonce } = messages.find((each) => each.type === "heapshot/hello-reply");
+    const session = new BroadcastChannel(["heapshot", panel, runtime, nonce].join("/"));
+    for (const sign of [elsewhere, "/wanted", "blob:https://example.invalid/" + newId(), 7, null, {}])
+      session.postMessage({ type: "heapshot/take", protocol: 1, request: newId(), label: "", sign });
+  }, server.url("/wanted"));
+  await inPage(app, "taking", [6]);
+  await app.evaluate(() => {
+    for (const take of sources[0].takes) {
+      take.onProgress({ bytes: 1, frames: 1 });
+      take.resolve(new Blob(["x"]));
+    }
+  });
+  assert.ok(!server.asked.includes("/wanted"), String(server.asked));
+  // None of them was taken for a cancel.
+  assert.deepStrictEqual(await app.evaluate(() => sources[0].takes.map((take) => take.signal.aborted)), Array(6).fill(false));
+};
+
+// Where there are no Web Locks, as without https.
+scenarios.insecure = async ({ assert, page }) => {
+  const tab = await page();
+  const why = await tab.evaluate(async () => {
+    Object.defineProperty(navigator, "locks", { value: undefined });
+    const { Source } = await import("/pages.mjs");
+    const { openChannel } = await import("/browser/app/channel.mjs");
+    const { PanelClient } = await import("/browser/panel/client.js");
+    const said = [await openChannel(new Source("one")).catch((error) => error.message)];
+    try {
+      new PanelClient();
+    } catch (error) {
+      said.push(error.message);
+    }
+    return said;
+  });
+  assert.strictEqual(why.length, 2);
+  for (const each of why) assert.match(each, /use https, or localhost/);
+};

@@ -10,16 +10,18 @@ const FILES = ["listed", "asked", "lost", "guarded", "malformed", "stream", "mem
 const SCENARIOS = Object.assign({}, ...FILES.map((name) => require("./" + name + ".cjs").scenarios));
 const TIMEOUT_MS = 300000;
 
+const POLICY = `<meta http-equiv="Content-Security-Policy" content="connect-src 'self'">`;
+
 /** A scenario has an origin of its own, where nobody else is. */
 async function run({ serve, open, browser, job }, name) {
   const empty = "<!doctype html><title>page</title>";
-  const texts = { "/": empty, "/panel.html": empty, "/elsewhere.html": empty };
+  const texts = { "/": empty, "/panel.html": empty, "/elsewhere.html": empty, "/policy.html": POLICY + empty };
   // Pages that may not be stored are not kept for the way back.
   const headers = { "Cache-Control": "max-age=0" };
   const server = await serve({ "/": __dirname, "/browser/": job.browser }, { texts, headers });
   const pages = [];
-  const page = async () => {
-    const opened = await open(server.url("/panel.html"));
+  const page = async (name = "/panel.html") => {
+    const opened = await open(server.url(name));
     pages.push(opened);
     return opened;
   };
