@@ -18,7 +18,12 @@ inChromium(async ({ job, serve, open }) => {
     return tab;
   };
   const call = (tab, file, name, ...words) =>
-    tab.evaluate(async (file, name, words) => (await import(file))[name](...words), file, name, words);
+    tab.evaluate(
+      async (file, name, words) => (await import(file))[name](...words.map((word) => word ?? undefined)),
+      file,
+      name,
+      words,
+    );
   const program = async (title, nodes, options) => {
     const tab = await page("/program.html");
     await call(tab, "/real_pages.mjs", "runtime", title, nodes, options);
