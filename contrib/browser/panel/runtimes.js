@@ -96,7 +96,7 @@ export class Runtimes extends EventTarget {
 
   draw() {
     const focused = document.activeElement && this.list.contains(document.activeElement) ? document.activeElement.dataset.id : null;
-    this.empty.textContent = this.runtimes.length > 0 ? "" : "None answers. An app answers when it has called hs.enableDiagnosticChannel(), is served from this origin, and uses this channel.";
+    this.empty.textContent = this.runtimes.length > 0 ? "" : "None answers. An app answers when it has called hs.enableDiagnosticChannel(), is served from this origin, and uses this channel and, if it wants one, this token.";
     this.empty.hidden = this.runtimes.length > 0;
     replace(
       this.list,
