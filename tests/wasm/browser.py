@@ -5,7 +5,7 @@ import sys
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "node-tools"))
 import node_tools  # noqa: E402
-from wasm import HERE, need, serve, skip  # noqa: E402
+from wasm import HERE, need, serve, skip, version  # noqa: E402
 
 
 def need_chromium():
@@ -29,5 +29,7 @@ def page(directory, scenario, runtime, *words, link=("--fast",), status=0):
     result, = in_chromium("in_chromium.cjs", directory,
                           scenarios=[{"name": scenario, "root": root, "directory": directory, "words": words}])
     assert "failure" not in result, result["failure"]
+    # Of one runtime in the place of another, out of a cache, all but this would look right.
+    assert result.get("version", version(runtime)) == version(runtime), result
     assert status is None or result["wrong"] == [], result["wrong"]
     return result

@@ -15,5 +15,6 @@ const place = {
     append: (name, chunk) => fs.appendFileSync(path.join(directory, name), chunk),
 };
 
-const result = await scenarios[scenario](place, ...words);
+const answer = await scenarios[scenario](place, ...words);
+const result = { version: place.version, ...answer };
 process.stdout.write('RESULT ' + JSON.stringify(result) + '\n', () => process.exit(0));

@@ -19,5 +19,5 @@ export async function run(root, scenario, words) {
     const result = await scenarios[scenario](place, ...words);
     for (const [name, chunks] of files)
         await send(name, chunks);
-    return result;
+    return { version: place.version, ...result };
 }

@@ -4,6 +4,7 @@
 //     place.root                  the published program, a URL
 //     place.save(name, chunks)    makes a file
 //     place.append(name, chunk)   the same, a piece at a time
+//     place.version               of the runtime, which record() finds out
 import { counterScenarios } from './counters.mjs';
 import { start, collector, kinds } from './driver.mjs';
 import { handleScenarios } from './handles.mjs';
@@ -18,6 +19,7 @@ async function record(place, options, write) {
     const kept = collector();
     let hs = null;
     hs = await start(place.root, options, { write: write ? chunk => write(kept, chunk, hs) : kept.write });
+    place.version = hs.app.Version();
     return { hs, kept };
 }
 
@@ -30,7 +32,7 @@ export const scenarios = {
         const { hs, kept } = await record(place, 'snapshot=none');
         hs.app.Build(Number(n));
         hs.app.Hold();
-        const result = { version: hs.app.Version(), isRecording: hs.app.IsRecording(), javascript: hs.take('from js') };
+        const result = { isRecording: hs.app.IsRecording(), javascript: hs.take('from js') };
         result.csharp = hs.app.Take('from C#');
         hs.stop();
         result.isRecordingAfter = hs.app.IsRecording();
@@ -131,7 +133,7 @@ export const scenarios = {
             if (hs && isOfSnapshot(chunk))
                 place.append('seen', JSON.stringify([chunk[13], ...memoryOf(hs)]) + '\n');
         });
-        const result = { version: hs.app.Version() };
+        const result = {};
         try {
             if (what === 'small')
                 hs.app.Build(2 ** 30);
