@@ -13,7 +13,10 @@
 void *hs_map(size_t bytes);
 /* The same for memory that will all be used soon: one call makes its pages present. */
 void *hs_map_present(size_t bytes);
-/* MEMORY, or NULL, with its content in more bytes, the rest zeroed; NULL, and it stays as it is, when there is none. */
+/*
+ * MEMORY, or NULL, with its content in more bytes, the rest zeroed; NULL, and it stays
+ * as it is, when there are none.
+ */
 void *hs_map_larger(void *memory, size_t bytes, size_t larger_bytes);
 void hs_unmap(void *memory, size_t bytes);
 

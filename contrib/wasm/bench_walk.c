@@ -27,8 +27,8 @@ static int n_probes;
 static bool is_wanted;
 static double values[N_VALUES], since;
 
-static int nothing(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_t n_refs, MonoObject **refs,
-		   uintptr_t *offsets, void *data)
+static int nothing(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_t n_refs,
+		   MonoObject **refs, uintptr_t *offsets, void *data)
 {
 	(void)object;
 	(void)klass;
@@ -40,8 +40,8 @@ static int nothing(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr
 	return 0;
 }
 
-static int count(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_t n_refs, MonoObject **refs,
-		 uintptr_t *offsets, void *data)
+static int count(MonoObject *object, MonoClass *klass, uintptr_t size, uintptr_t n_refs,
+		 MonoObject **refs, uintptr_t *offsets, void *data)
 {
 	(void)object;
 	(void)klass;
@@ -61,7 +61,8 @@ static double walk(void)
 	return emscripten_get_now() - start;
 }
 
-static void on_event(MonoProfiler *probe, MonoProfilerGCEvent event, uint32_t generation, mono_bool is_serial)
+static void on_event(MonoProfiler *probe, MonoProfilerGCEvent event, uint32_t generation,
+		     mono_bool is_serial)
 {
 	(void)generation;
 	(void)is_serial;
