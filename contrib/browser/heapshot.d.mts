@@ -7,7 +7,10 @@ export interface Runtime {
 }
 
 export interface PrepareOptions {
-  /** Blazor's DotNetObjectReference and IJSObjectReference, too. */
+  /**
+   * Blazor's DotNetObjectReference and IJSObjectReference, too: true, also where its script comes
+   * later; without a word, where it is there already.
+   */
   blazor?: boolean;
 }
 

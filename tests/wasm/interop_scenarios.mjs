@@ -258,6 +258,43 @@ export const scenarios = {
     return { notes: hooks.notes, said, found, seen, after };
   },
 
+  // Microseconds of one operation, the median of five warm rounds, and bytes of JavaScript's
+  // heap for one that lives, where node tells: for interop_bench.py.
+  async cost(place, how) {
+    const { prepare } = await import(place.heapshot);
+    if (how === "prepared") prepare();
+    const { interop } = await start(place);
+    const n = 20000;
+    const object = { name: "held" };
+    interop.Hold(object);
+    let kept = [];
+    const operations = {
+      "JSObject to C# and back": () => interop.GiveBack(object),
+      "JSObject made and disposed of": () => interop.CreateAndDispose({}),
+      "C# object to JavaScript": (i) => kept.push(interop.GiveObject(i)),
+      "its dispose()": () => kept.pop().dispose(),
+    };
+    const rounds = Object.fromEntries(Object.keys(operations).map((name) => [name, []]));
+    for (let round = 0; round < 7; round++) {
+      for (const [name, work] of Object.entries(operations)) {
+        const begin = performance.now();
+        for (let i = 0; i < n; i++) work(i);
+        if (round >= 2) rounds[name].push(((performance.now() - begin) * 1000) / n);
+      }
+    }
+    const costs = Object.fromEntries(Object.entries(rounds).map(([name, all]) => [name, all.sort((a, b) => a - b)[2]]));
+    if (place.where !== "node") return { costs };
+    kept = [];
+    await collect(interop);
+    const before = process.memoryUsage().heapUsed;
+    const held = Array.from({ length: 5 * n }, () => ({}));
+    await collect(interop);
+    const plain = process.memoryUsage().heapUsed;
+    for (const each of held) interop.Hold(each);
+    await collect(interop);
+    return { costs, bytes: (process.memoryUsage().heapUsed - plain) / held.length, without: (plain - before) / held.length };
+  },
+
   // Too late.
   async late(place) {
     const { prepare } = await import(place.heapshot);

@@ -8,13 +8,6 @@ COUNT = 1000
 AT_REST = {"object Promise": 2}
 
 
-def on_each(name):
-    def decorate(function):
-        for runtime in RUNTIMES:
-            test("%s (.NET %s)" % (name, runtime))(lambda directory, runtime=runtime: function(directory, runtime))
-    return decorate
-
-
 def check_suite(found, runtime):
     """What the program answers, by itself; so that two wrong answers are not two equal ones."""
     for name in ("plain", "instance", "array", "map", "error", "proxy", "arrow", "asynchronous", "bound", "bare"):

@@ -10,13 +10,6 @@ FILE = "mjs_scenarios.mjs"
 COUNT = 20000
 
 
-def on_each(name):
-    def decorate(function):
-        for runtime in RUNTIMES:
-            test("%s (.NET %s)" % (name, runtime))(lambda directory, runtime=runtime: function(directory, runtime))
-    return decorate
-
-
 def check_take(place, runtime, result):
     """The scenario `take`, wherever it ran."""
     assert result["version"] == result["runtimeVersion"] == version(runtime), result

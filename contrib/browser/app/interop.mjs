@@ -18,7 +18,7 @@ export class Interop {
   /** What cannot be seen, and why; empty when all can. */
   notes = [];
 
-  constructor({ blazor = false } = {}) {
+  constructor({ blazor = globalThis.DotNet !== undefined } = {}) {
     if (globalThis.getDotnetRuntime?.(0))
       this.notes.push("the runtime was there before heapshot.prepare(): what crossed until then is not known");
     const why = this.#proxies.install();
@@ -53,7 +53,8 @@ export class Interop {
  * Puts hooks in place that see what C# and JavaScript hold of each other.  To be called
  * before the runtime is made: before dotnet.create(), or Blazor.start().
  * @param {object} [options]
- * @param {boolean} [options.blazor]  Blazor's own references, too
+ * @param {boolean} [options.blazor]  Blazor's own references, too: true, also where its script comes
+ *                                    later; without a word, where it is there already
  * @returns {Interop}
  */
 export function prepare(options) {
