@@ -72,6 +72,23 @@ def check_leak(place, seen, is_node):
         assert counts.get("T.Payload", 0) == count, counts
         objects = counts.get("System.Runtime.InteropServices.JavaScript.JSObject", 0)
         assert count <= objects <= count + 8, counts
+        check_joined(path, count)
+
+
+def check_joined(path, count):
+    """What the native command line makes of the tables: each handle leads to its managed object."""
+    found = json.loads(heapshot("handles", "--objects", "--json", path).out)
+    tables = {table["name"]: table for table in found["tables"]}
+    proxies = tables["js_proxy"]["entries"]
+    payloads = [entry for entry in proxies if entry["type"] == "T.Payload"]
+    assert [(entry["js_type"], entry["js_name"]) for entry in payloads] == [("object", "ManagedObject")] * count, payloads[:3]
+    assert len({entry["address"] for entry in payloads}) == len({entry["handle"] for entry in payloads}) == count
+    delegates = [entry for entry in proxies if entry["js_name"] == "delegate"]
+    assert len(delegates) == count // 2 and all(entry["type"] for entry in delegates), delegates[:3]
+    objects = [entry for entry in tables["js_object"]["entries"] if entry["js_name"] == "Foo"]
+    assert [entry["type"] for entry in objects] == ["System.Runtime.InteropServices.JavaScript.JSObject"] * count, objects[:3]
+    assert len({entry["address"] for entry in objects}) == count
+    assert tables["js_object"]["escaped"] == 0 and tables["js_object"]["note"] == "", tables["js_object"]["note"]
 
 
 @on_each("1,000 references that are not disposed of show as such, and vanish when they are")
