@@ -100,6 +100,8 @@ export interface MemoryStats {
   free: number;
   native: number;
   total: number;
+  /** Linear memory, which grows in leaps, and that it may grow to. */
+  linear: number;
   maximum: number;
 }
 
@@ -148,7 +150,7 @@ export interface Heapshot extends EventTarget, Exposed {
   snapshot(id: number): Blob;
   /** All that was recorded so far; open: without an end. */
   recording(options?: { isOpen?: boolean }): Blob;
-  memoryStats(): Promise<{ types: TypeStats[]; memory: MemoryStats | null }>;
+  memoryStats(): Promise<{ types: TypeStats[]; memory: MemoryStats }>;
   /** Puts a label among the events. */
   mark(label: string): void;
   /** Drops the snapshots and events so far, to give back their memory. */

@@ -128,12 +128,12 @@ def check_stats(place, result):
     memory = result["memory"]
     assert memory["live"] + memory["free"] + memory["native"] == memory["total"], memory
     assert COUNT * NODE_BYTES < memory["live"] and memory["free"] >= 0 and memory["native"] > 1 << 20, memory
-    assert memory["total"] <= result["length"] <= memory["maximum"] == 2 << 30, result
+    assert memory["total"] <= memory["linear"] <= result["length"] <= memory["maximum"] == 2 << 30, result
     table, line = result["said"]
     assert table[0] == "table" and len(json.loads(table[1])) == 5 < result["rows"] == len(result["types"]), result
     assert line[0] == "log" and re.fullmatch(
-        r"heapshot: [\d.]+ MB live managed \+ [\d.]+ MB free inside the managed heap \+ [\d.]+ MB native = "
-        r"[\d.]+ MB of 2048.0 MB at most", line[1]), line
+        r"heapshot: managed objects [\d.]+ MB, free in the managed heap [\d.]+ MB, native [\d.]+ MB, "
+        r"total [\d.]+ MB of at most 2147.5 MB", line[1]), line
     # Statistics are nobody's snapshots.
     assert result["heard"] == 1 and [s["label"] for s in result["snapshots"]] == ["the same"], result
     is_whole(os.path.join(place, "all.hs"), "the same")

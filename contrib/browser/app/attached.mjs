@@ -215,8 +215,8 @@ export class Heapshot extends EventTarget {
       this.#isQuiet = false;
     }
     if (id <= 0) throw this.#failure();
+    const memory = memoryStats(this.#module);
     const types = await typeStats(this.#recording, this.#names, id);
-    const memory = await memoryStats(this.#recording, this.#names);
     // It was for the caller, and would make the recording grow.
     this.#recording.forget(id);
     return { types, memory };
@@ -224,9 +224,9 @@ export class Heapshot extends EventTarget {
 
   /** The same on the console: a table of types, and a line.  @returns {Promise<object[]>} its rows */
   async logMemoryStats(limit = 50) {
-    const { types, memory } = await this.memoryStats();
+    const { types } = await this.memoryStats();
     console.table(types.slice(0, limit));
-    if (memory) console.log("heapshot: " + memoryLine(memory));
+    console.log("heapshot: " + memoryLine(this.#module));
     return types;
   }
 

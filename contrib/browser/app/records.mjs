@@ -7,10 +7,7 @@ import { KIND, TAG_BYTES, makeTag, readTag } from "./tag.mjs";
 export const RECORD = Object.freeze({
   frameStart: 1,
   type: 4,
-  counterSample: 8,
-  snapshotBegin: 10,
   snapshotEnd: 11,
-  counter: 22,
   end: 25,
   typeTotals: 27,
 });

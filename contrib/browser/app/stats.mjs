@@ -9,33 +9,34 @@ import { KIND } from "./tag.mjs";
  * @property {number} count
  * @property {number} bytes
  *
- * @typedef {object} MemoryStats      bytes; null where the counters are not recorded
+ * @typedef {object} MemoryStats      bytes; the first three make the total
  * @property {number} live           of objects in the managed heap
  * @property {number} free           inside the managed heap
  * @property {number} native         taken, and not the managed heap's
  * @property {number} total          taken of linear memory
- * @property {number} maximum        that linear memory may grow to
+ * @property {number} linear         linear memory, which grows in leaps
+ * @property {number} maximum        that it may grow to
  */
 
-/** Names of types and counters, as frames of names bring them. */
+/** Names of types, as frames of names bring them. */
 export class Names {
   #done = 0; // number of the next frame
   #types = new Map();
-  #counters = new Map();
+  #stream;
 
   async update(recording) {
     // Begun anew: all ids are.
-    if (recording.frames.length === 0 || recording.frames[0].stream !== this.stream) {
+    if (recording.frames.length === 0 || recording.frames[0].stream !== this.#stream) {
       this.#done = 0;
       this.#types.clear();
-      this.#counters.clear();
-      this.stream = recording.frames[0]?.stream;
+      this.#stream = recording.frames[0]?.stream;
     }
     const news = recording.frames.filter((frame) => frame.kind === KIND.metadata && frame.seq >= this.#done);
     for (const frame of news) {
       for (const [number, body] of records(await recording.read(frame))) {
-        const into = number === RECORD.type ? this.#types : number === RECORD.counter ? this.#counters : null;
-        if (into) into.set(...identified(body, number === RECORD.type ? 3 : 2));
+        if (number !== RECORD.type) continue;
+        const of = Object.fromEntries(fields(body));
+        this.#types.set(of[1], of[3] ? text(of[3]) : "");
       }
       this.#done = frame.seq + 1;
     }
@@ -44,16 +45,6 @@ export class Names {
   type(id) {
     return this.#types.get(id) || "type#" + id;
   }
-
-  counter(id) {
-    return this.#counters.get(id);
-  }
-}
-
-/** [id, name] of a record that has its id in field 1. */
-function identified(body, nameField) {
-  const of = Object.fromEntries(fields(body));
-  return [of[1], of[nameField] ? text(of[nameField]) : ""];
 }
 
 /** The rows of the snapshot ID, most bytes first.  @returns {Promise<TypeStats[]>} */
@@ -77,32 +68,12 @@ export async function typeStats(recording, names, id) {
   return [...byName.values()].sort((a, b) => b.bytes - a.bytes || (a.type < b.type ? -1 : 1));
 }
 
-/** By the last sample of the counters.  @returns {Promise<MemoryStats|null>} */
-export async function memoryStats(recording, names) {
-  await names.update(recording);
-  const events = recording.frames.filter((frame) => frame.kind === KIND.events);
-  for (const frame of events.reverse()) {
-    const samples = [...records(await recording.read(frame))].filter(([number]) => number === RECORD.counterSample);
-    if (samples.length === 0) continue;
-    const value = {};
-    for (const [, one] of fields(samples.at(-1)[1])) {
-      const of = Object.fromEntries(fields(one));
-      value[names.counter(of[1])] = of[3] || 0;
-    }
-    const heap = value["GC heap"];
-    const live = value["GC heap used"];
-    const total = value["Memory taken"];
-    return { live, free: heap - live, native: total - heap, total, maximum: value["Memory maximum"] };
-  }
-  return null;
+/** What linear memory is used for, as the module counts it; nothing is collected.  @returns {MemoryStats} */
+export function memoryStats(module) {
+  const at = module._heapshot_memory() >> 3;
+  const [live, free, native, total, linear, maximum] = module.HEAPF64.subarray(at, at + 6);
+  return { live, free, native, total, linear, maximum };
 }
-
-const megabytes = (bytes) => (bytes / 1048576).toFixed(1);
 
 /** The one line of it. */
-export function memoryLine({ live, free, native, total, maximum }) {
-  return (
-    `${megabytes(live)} MB live managed + ${megabytes(free)} MB free inside the managed heap + ` +
-    `${megabytes(native)} MB native = ${megabytes(total)} MB of ${megabytes(maximum)} MB at most`
-  );
-}
+export const memoryLine = (module) => module.UTF8ToString(module._heapshot_memory_line());

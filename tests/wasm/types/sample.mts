@@ -22,7 +22,7 @@ const blob: Blob = await hs.takeSnapshot({
 });
 const { types, memory } = await hs.memoryStats();
 const largest: TypeStats | undefined = types[0];
-const share: number = memory ? memory.total / memory.maximum : 0;
+const share: number = memory.total / memory.maximum;
 const rows: TypeStats[] = await hs.logMemoryStats(10);
 const name: string = await hs.downloadMemoryDump("a.hs", { label: "x" });
 const all: Blob[] = hs.snapshots.filter((each: Snapshot) => each.isComplete).map(({ id }) => hs.snapshot(id));
