@@ -132,7 +132,7 @@ def check_stats(place, result):
     table, line = result["said"]
     assert table[0] == "table" and len(json.loads(table[1])) == 5 < result["rows"] == len(result["types"]), result
     assert line[0] == "log" and re.fullmatch(
-        r"heapshot: managed objects [\d.]+ MB, free in the managed heap [\d.]+ MB, native [\d.]+ MB, "
+        r"heapshot: live managed [\d.]+ MB, free in the managed heap [\d.]+ MB, native [\d.]+ MB, "
         r"total [\d.]+ MB of at most 2147.5 MB", line[1]), line
     # Statistics are nobody's snapshots.
     assert result["heard"] == 1 and [s["label"] for s in result["snapshots"]] == ["the same"], result
