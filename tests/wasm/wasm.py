@@ -189,8 +189,8 @@ def serve(directory, runtime, *options):
 def node(directory, scenario, runtime, *words, link=("--fast",), root=None, status=0):
     """Runs a function of scenarios.mjs; returns what it told, with all that was printed."""
     root = root or serve(directory, runtime, *link)
-    done = run(["timeout", "-k", "5", "300", "node", os.path.join(HERE, "in_node.mjs"), scenario, root, directory] +
-               [str(word) for word in words], cwd=directory)
+    done = run(["timeout", "-k", "5", "900", "node", os.path.join(HERE, "in_node.mjs"), scenario, root, directory] +
+               [str(word) for word in words], cwd=directory, timeout=960)
     assert status is None or done.status == status, "%s: %d\n%s%s" % (scenario, done.status, done.out[-2000:], done.err[-3000:])
     lines = [line for line in done.out.splitlines() if line.startswith("RESULT ")]
     assert lines or status != 0, done.out + done.err
