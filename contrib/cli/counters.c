@@ -35,7 +35,7 @@ static bool take_counter(struct counters *counters, const Heapshot__Counter *cou
 		return true;
 	if (counters->n == counters->room) {
 		const size_t room = counters->room != 0 ? counters->room * 2 : 64;
-		void *list = realloc(counters->list, room * sizeof(*counters->list));
+		void *list = reallocarray(counters->list, room, sizeof(*counters->list));
 
 		if (list == NULL)
 			return false;
@@ -91,7 +91,7 @@ static bool add_sample(struct counter_series *series, const struct counter_sampl
 	}
 	if (series->n == series->room) {
 		const size_t room = series->room != 0 ? series->room * 2 : 16;
-		void *samples = realloc(series->samples, room * sizeof(*series->samples));
+		void *samples = reallocarray(series->samples, room, sizeof(*series->samples));
 
 		if (samples == NULL)
 			return false;

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The reader in WebAssembly: it tells of a recording what the native command tells, byte for
 byte, in node and in a worker of Chromium."""
+import resource
 import tempfile
 
 from browser import *
@@ -243,6 +244,51 @@ def nonsense(directory):
                  ["paths", 99, 0]):
         error = in_node(path, step)["error"]
         assert error is not None and error["message"] and "\n" not in error["message"], (step, error)
+
+
+def cpu_of(command, directory):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run(command, cwd=directory)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.status == 0, done.err
+    return 1000 * (after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
+
+
+def middle(values):
+    return sorted(values)[len(values) // 2]
+
+
+@test("a real heap of a million objects: the same report and export; how long, and how much memory")
+def million(directory):
+    long_only()
+    exe = os.path.join(directory, "Heap.exe")
+    done = run(["mcs", "-nologo", "-out:" + exe, os.path.join(SOURCE, "contrib", "bench", "Heap.cs")])
+    assert done.status == 0, done.out + done.err
+    path = os.path.join(directory, "heap.hs")
+    done = run(["mono", "--profile=heapshot:quiet,output=" + path, exe, "mix", "1000000", "1"])
+    assert done.status == 0, done.err
+    written = os.path.join(directory, "wasm.heapsnapshot")
+    told = os.path.join(directory, "wasm.json")
+    rounds = []
+    for _ in range(5):
+        result = in_node(path, ["report", told], ["export", 0, "heapsnapshot", written])
+        assert result["error"] is None, result["error"]
+        took = dict(result["took"])
+        native_report = cpu_of(["sh", "-c", 'exec "$@" >native.json', "sh", HEAPSHOT, "report", "--json", "--max-size=" + REPORT_BYTES, "heap.hs"], directory)
+        native_export = cpu_of([HEAPSHOT, "export", "--format=heapsnapshot", "--overwrite", "-o", "native.heapsnapshot", "heap.hs"], directory)
+        rounds.append((took["open"], native_report, took["export"], native_export))
+    assert content(told) == content(os.path.join(directory, "native.json"))
+    assert content(written) == content(os.path.join(directory, "native.heapsnapshot"))
+    with open(told) as file:
+        objects = json.load(file)["snapshots"][0]["objects"]
+    assert objects >= 1000000, objects
+    note("%d objects, %d bytes of file; wasm memory %d MB, %.0f bytes an object" %
+         (objects, os.path.getsize(path), result["memoryBytes"] >> 20, result["memoryBytes"] / objects))
+    note("report: %.0f ms in node, %.0f native: %.2fx" % (middle([r[0] for r in rounds]), middle([r[1] for r in rounds]), middle([r[0] / r[1] for r in rounds])))
+    note("heapsnapshot, the graph being there: %.0f ms in node, %.0f native with the graph made: %.2fx" %
+         (middle([r[2] for r in rounds]), middle([r[3] for r in rounds]), middle([r[2] / r[3] for r in rounds])))
+    # The graph takes 60 bytes at most, dominators and ways a part of them.
+    assert result["memoryBytes"] < 200 * objects, result["memoryBytes"]
 
 
 @test("out of memory: one sentence, whatever was being made")
