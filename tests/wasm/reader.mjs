@@ -4,7 +4,8 @@
 //     node reader.mjs PANEL JOB      (of JSON; answers on standard output)
 //
 // PANEL: a copy of build/panel that node takes for modules.  JOB: {file, name, steps, pages}; a
-// step is ["report", PATH], ["export", SNAPSHOT, FORMAT, PATH] or [METHOD, VALUE...] of ReaderData.
+// step is ["report", PATH], ["export", SNAPSHOT, FORMAT, PATH], ["reported", SNAPSHOT, TYPE]: paths in the
+// report, ["asked", SNAPSHOT, TYPE, MOST]: those that are made, or [METHOD, VALUE...] of ReaderData.
 // PAGES: the reader's memory is limited to so many, of 64 KB, as where a browser has no more.
 import fs from "node:fs";
 import path from "node:path";
@@ -13,6 +14,7 @@ import { pathToFileURL } from "node:url";
 const [panel, jobText] = process.argv.slice(2);
 const load = (name) => import(pathToFileURL(path.join(panel, "panel", name)).href);
 const { Reader } = await load("reader.js");
+const { EmbeddedData } = await import(pathToFileURL(path.join(panel, "page", "embedded.js")).href);
 const { ReaderData, REPORT_BYTES } = await load("reader_data.js");
 const job = JSON.parse(jobText);
 
@@ -80,6 +82,11 @@ try {
       const blob = await data.exportAs(values[0], values[1]);
       fs.writeFileSync(values[2], new Uint8Array(await blob.arrayBuffer()));
       answers.push({ size: blob.size, type: blob.type });
+    } else if (method === "reported") {
+      answers.push(await EmbeddedData.prototype.paths.apply(data, values));
+    } else if (method === "asked") {
+      const { paths, names } = reader.paths(...values);
+      answers.push(data.describePaths(paths, names));
     } else {
       answers.push(await data[method](...values));
     }
