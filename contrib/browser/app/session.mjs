@@ -63,7 +63,7 @@ export class Session {
   /** Does WORK, which a cancel ends; says why, where it cannot be done. */
   async #serve(request, work) {
     const ended = new AbortController();
-    this.#served.set(request, { cancel: () => ended.abort() });
+    this.#served.set(request, { cancel: () => ended.abort(unwanted()) });
     try {
       await work(ended);
     } catch (error) {
@@ -86,7 +86,7 @@ export class Session {
       if (now - last < PROGRESS_MS) return;
       last = now;
       this.#post("progress", { request, bytes, frames });
-      if (isWanted && !isWanted()) ended.abort();
+      if (isWanted && !isWanted()) ended.abort(unwanted());
     };
     // The panel's Blob keeps the data, for as long as it wants them.
     const { signal } = ended;
@@ -125,3 +125,5 @@ export class Session {
 }
 
 const isWindow = (value) => isCount(value) && value >= 2 && value <= WINDOW_AT_MOST;
+
+const unwanted = () => new DOMException("the panel wants it no more", "AbortError");

@@ -74,7 +74,7 @@ inChromium(async ({ job, serve, open }) => {
   await a.evaluate(async () => {
     const { until } = await import("/pages.mjs");
     const { readTag, KIND } = await import("/browser/app/tag.mjs");
-    await until(window, "live", () => followed.length > 1 && readTag(followed.at(-1)).kind === KIND.end);
+    await until(window, "live", () => followed.slice(1).some((frame) => readTag(frame).kind === KIND.end));
     stream.stop();
     await (await import("/real_pages.mjs")).keep("gap.hs", new Blob(followed));
   });
