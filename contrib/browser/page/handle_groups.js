@@ -32,7 +32,7 @@ const TABLES = {
 
 /** Title of a table. */
 export function titleOf(table) {
-  return table.title || (TABLES[table.name] ? TABLES[table.name].title : table.name);
+  return TABLES[table.name] ? TABLES[table.name].title : table.title || table.name;
 }
 
 /** What ends the entries of a table, in a sentence, or null. */

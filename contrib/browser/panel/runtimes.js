@@ -30,9 +30,9 @@ export class Runtimes extends EventTarget {
       this.connect();
     };
     this.element = h(
-      "section",
-      { "aria-labelledby": "runtimes-title" },
-      h("div", { class: "section-head" }, h("h2", { id: "runtimes-title" }, "Runtimes"), h("button", { type: "button", id: "refresh", onclick: () => this.refresh() }, "Refresh")),
+      "div",
+      { class: "part" },
+      h("div", { class: "section-head" }, h("h2", {}, "Runtimes"), h("button", { type: "button", id: "refresh", onclick: () => this.refresh() }, "Refresh")),
       this.empty,
       this.list,
       h(

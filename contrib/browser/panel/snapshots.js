@@ -24,7 +24,7 @@ export class Snapshots extends EventTarget {
     this.chosen = null;
     this.list = h("ul", { class: "items" });
     this.empty = h("p", { class: "dim" }, "None yet.");
-    this.element = h("section", { "aria-labelledby": "snapshots-title" }, h("h2", { id: "snapshots-title" }, "Snapshots"), this.empty, this.list);
+    this.element = h("div", { class: "part" }, h("h2", {}, "Snapshots"), this.empty, this.list);
     this.draw();
   }
 
