@@ -131,7 +131,7 @@ def list_json():
     assert not data["ring"] and data["dropped_frames"] == data["unkept_name_frames"] == data["left_out_frames"] == 0
     assert [list(s) for s in data["snapshots"]] == [[
         "id", "label", "trigger", "time_ns", "objects", "references", "bytes", "roots",
-        "complete", "pause_ns", "fork", "fork_ns", "child_cpu_ns", "copied_bytes", "note"]] * 3
+        "complete", "pause_ns", "fork", "fork_ns", "child_cpu_ns", "copied_bytes", "note", "memory"]] * 3
     first = data["snapshots"][0]
     assert first["id"] == 1 and first["label"] == "start" and first["trigger"] == "gc"
     assert first["objects"] == 3303 and first["references"] == 4300 and first["bytes"] == 134796

@@ -394,5 +394,15 @@ def limits(directory):
     assert sum(size for _, size in heap.objects.values()) == (1 << 32) // 5 * 5
 
 
+@test("what JavaScript and the runtime hold of each other")
+def javascript(directory):
+    heap = dumped(directory, synthetic("handles"))
+    # A type that is not known has a word, too; negative numbers are those of 32 bits.
+    assert heap[-2:] == ({22: ("object", "Customer"), 24: ("object", "Customer"), 26: ("function", ""), 28: ("object", "Customer")},
+                         {1: ("object", "Promise"), 2: ("unknown", ""), 0xFFFFFFFD: ("object", "Array")}), heap[-2:]
+    assert len(dumped(directory, synthetic("handles", "5000"))[-2]) == 5004
+    assert dumped(directory, synthetic("held"))[-2:] == ({}, {})
+
+
 check_refusals("mono-heap", can_stream=True)
 main()
