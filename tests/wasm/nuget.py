@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT
+"""The package Heapshot.WebAssembly, packed once for all tests, and programs restored from it:
+from a local source, into a folder of packages of their own."""
+import functools
+import glob
+
+from blazor import publish_sample  # noqa: F401
+from wasm import *
+
+NUGET = os.path.join(SCRIPTS, "nuget")
+VERSION = "1.2.3-test"
+
+
+def of_package():
+    found = glob.glob(os.path.join(NUGET, "**"), recursive=True)
+    found += glob.glob(os.path.join(SOURCE, "contrib", "browser", "**"), recursive=True)
+    found += [os.path.join(SOURCE, "contrib", "managed", "Heapshot.cs")]
+    return sorted(path for path in found if os.path.isfile(path))
+
+
+@functools.lru_cache(None)
+def packed():
+    """A folder with the package, which is a source."""
+    with Made("nuget", archive() + hash_of(*of_package()) + version("10.0") + version("9.0")) as made:
+        if not made.is_whole:
+            build(["make", "-s", "nuget", "NUGET_OPTIONS=--fast", "NUGET_VERSION=" + VERSION], timeout=1800)
+            for path in glob.glob(os.path.join(BUILD, "nuget", "*.nupkg")):
+                shutil.copy(path, made.path)
+        return made.path
+
+
+def own_packages(directory):
+    return os.path.join(directory, "packages")
+
+
+def installed(directory):
+    """The package as NuGet unpacked it."""
+    return os.path.join(own_packages(directory), "heapshot.webassembly", VERSION)
+
+
+def from_package(directory):
+    """Properties by which a project is restored from the package, into a folder of its own; what is not
+    ours is taken from where other tests have it."""
+    return ("HeapshotPackage=" + VERSION, "RestoreAdditionalProjectSources=" + packed(),
+            "RestorePackagesPath=" + own_packages(directory), "RestoreFallbackFolders=" + PACKS)
