@@ -321,9 +321,11 @@ exports.oneSnapshot = async ({ open, job, assert }) => {
 };
 
 exports.noSnapshot = async ({ open, job, assert }) => {
-  for (const file of [job.pages.none, job.pages.ring]) {
+  for (const name of ["none", "ring"]) {
+    const file = job.pages[name];
     const page = await open(file, "timeline");
-    assert.deepStrictEqual(await page.$$eval('[role="tab"]', (list) => list.map((tab) => tab.textContent)), ["Summary", "Timeline"]);
+    const views = job.expected.hasCounters[name] ? ["Summary", "Counters", "Timeline"] : ["Summary", "Timeline"];
+    assert.deepStrictEqual(await page.$$eval('[role="tab"]', (list) => list.map((tab) => tab.textContent)), views);
     assert.strictEqual(await page.$("#snapshot"), null);
     assert((await page.$eval("#panel", (panel) => panel.innerText)).includes("No snapshot is in this recording"));
     await page.click("#tab-summary");

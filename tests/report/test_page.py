@@ -153,6 +153,12 @@ def interop_page():
     return with_data("interop", data), {"counters": counters, "handles": handles, "type": name, "endNs": end_ns}
 
 
+def has_counters(path, status=(OK,)):
+    result = heapshot("report", "--json", path)
+    assert result.status in status, result.err
+    return any(counter["time_ns"] for counter in json.loads(result.out)["recordings"][0]["counters"] or [])
+
+
 def events_expected(source):
     ids = [snapshot["id"] for snapshot in complete_snapshots(source)]
     at = [("%s@%d" % (source, number)) for number in ids]
@@ -199,6 +205,7 @@ def make_job():
             "hostile": hostile_page(), "large": large_page(), "interop": interop,
         },
         "expected": {"events": events_expected(source), "interop": expected_interop,
+                     "hasCounters": {"none": has_counters(synthetic("none"), (OK, INCOMPLETE)), "ring": has_counters(ring + ".ring")},
                      "both": read_json("diff", synthetic("held") + "@1", good + "@3", "--retained")},
         "isLong": IS_LONG, "profile": os.path.join(FOLDER, "profile"), "pid": os.path.join(FOLDER, "pid"),
     }
