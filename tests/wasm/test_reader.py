@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT
 """The reader in WebAssembly: it tells of a recording what the native command tells, byte for
 byte, in node and in a worker of Chromium."""
+import atexit
 import resource
 import tempfile
 
@@ -163,6 +164,7 @@ def foreign(directory):
 def events():
     """A recording of a real program, made once."""
     place = tempfile.mkdtemp(prefix="hs-reader.")
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
     path = os.path.join(place, "events.hs")
     done = mono("Events.exe leak 500", "quiet,output=" + path)
     assert done.status == 0, done.err
