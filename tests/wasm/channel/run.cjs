@@ -8,7 +8,7 @@ const { inChromium } = require("../page.cjs");
 
 const FILES = ["listed", "asked", "lost", "guarded", "malformed", "stream", "memory"];
 const SCENARIOS = Object.assign({}, ...FILES.map((name) => require("./" + name + ".cjs").scenarios));
-const TIMEOUT_MS = 300000;
+const TIMEOUT_MS = 600000;
 
 const POLICY = `<meta http-equiv="Content-Security-Policy" content="connect-src 'self'">`;
 
