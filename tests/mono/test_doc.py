@@ -58,6 +58,7 @@ LEFT_ALONE = {
         "(cd build && ../contrib/wasm/link --icu 10.0 runtime-icu)",
         "HEAPSHOT_LONG=1 make -C build check TESTS=tests/wasm/test_publish.py",
         "dotnet publish -c Release -p:HeapshotRuntime=$PWD/build/runtime-icu"],
+    "doc/channel.md": ["HEAPSHOT_LONG=1 make -C build check TESTS=tests/wasm/test_channel.py"],
     "doc/panel.md": ["python3 -m http.server --directory build/panel 8000"],
     "doc/README.md": ["contrib/deb && apt-get install ./build/deb/*heapshot_*.deb"],
     "doc/which-viewer.md": [
