@@ -190,4 +190,24 @@ def from_source_properties(directory):
     assert "--post-js" in found["Properties"]["EmccExtraLDFlags"], found
 
 
+@test("a program that links its own runtime is refused without HeapshotFromSource, and told of it")
+def own_runtime(directory):
+    need()
+    project = os.path.join(directory, "project")
+    shutil.copytree(os.path.join(HERE, "app"), project)
+    with open(os.path.join(project, "Directory.Build.targets"), "w") as file:
+        file.write('<Project><ItemGroup><NativeFileReference Include="$(OwnNative)" /></ItemGroup></Project>')
+    common = ["-p:Framework=net10.0", "-p:RuntimeFrameworkVersion=" + version("10.0"), "-p:HeapshotEnabled=true"]
+    common += ["-p:" + each for each in from_package(directory)]
+    build(["dotnet", "restore", os.path.join(project, "app.csproj")] + common)
+    # So far a build comes without the workload.
+    resolve = ["dotnet", "msbuild", os.path.join(project, "app.csproj"), "-nologo", "-t:ResolveFrameworkReferences"] + common
+    build(resolve)
+    for properties, status in ((["-p:WasmBuildNative=true"], 1), (["-p:OwnNative=own.c"], 1),
+                               (["-p:WasmBuildNative=true", "-p:OwnNative=own.c", "-p:HeapshotFromSource=true"], 0)):
+        said = build(resolve + properties, expect=status)
+        assert ("error HEAPSHOT4" in said) == (status == 1), said
+        assert ("app links its own runtime" in said and "Set HeapshotFromSource to true" in said) == (status == 1), said
+
+
 main()
