@@ -73,12 +73,15 @@ def restored(directory, runtime):
 def off(directory):
     need()
     trees = []
-    for properties in ((), from_package(directory), from_package(directory) + ("HeapshotEnabled=false",)):
+    package = from_package(directory)
+    for properties in ((), package) + ((package + ("HeapshotEnabled=false",),) if IS_LONG else ()):
         shutil.rmtree(os.path.join(directory, "out"), ignore_errors=True)
         publish(directory, "10.0", "PublishTrimmed=false", *properties)
         trees.append(tree(os.path.join(directory, "out", "wwwroot")))
     assert os.path.isdir(installed(directory)), "the package was not restored"
-    assert len(trees[0]) > 100 and trees[0] == trees[1] == trees[2], set(trees[0].items()) ^ set(trees[1].items())
+    assert len(trees[0]) > 100
+    for other in trees[1:]:
+        assert other == trees[0], set(trees[0].items()) ^ set(other.items())
 
 
 @test("a program of another version of the runtime is refused, and told what to do")
@@ -141,6 +144,7 @@ emar rcs libmono-profiler-heapshot.a *.o
 
 @test("the sources for NativeFileReference compile with the workload's flags; a runtime linked from them records")
 def from_source(directory):
+    long_only()
     need()
     path, = glob.glob(os.path.join(packed(), "*.nupkg"))
     with zipfile.ZipFile(path) as package:
