@@ -27,11 +27,13 @@ _Static_assert(sizeof(struct hs_handle_row) == 24 && sizeof(struct hs_chars) == 
 	       "JavaScript writes them");
 
 /* clang-format off */
-EM_JS(bool, hs_js_has_tables, (void), {
+/* An EM_JS is called in its own file only: elsewhere the linker, given LLVM's bitcode as the workload
+ * wasm-tools makes it, does not know it for an import. */
+EM_JS(bool, hs_js_tables_are_told, (void), {
 	return typeof (Module["heapshot"] || {})["tables"] === "function";
 });
 
-EM_JS(bool, hs_js_begin, (void), {
+EM_JS(bool, hs_js_ask, (void), {
 	const heapshot = Module["heapshot"];
 	try {
 		const read = entry => [Number(entry["handle"]), String(entry["type"] ?? ""), String(entry["name"] ?? "")];
@@ -116,6 +118,16 @@ EM_JS(int, hs_js_tables_failure, (char *text, size_t size), {
 	return 1;
 });
 /* clang-format on */
+
+bool hs_js_has_tables(void)
+{
+	return hs_js_tables_are_told();
+}
+
+bool hs_js_begin(void)
+{
+	return hs_js_ask();
+}
 
 bool hs_js_next(struct hs_js_part *part)
 {
