@@ -332,7 +332,7 @@ def losses(directory):
     done = os.path.join(directory, "done")
     command = "|while [ ! -e %s ]; do sleep 0.1; done; cat > %s" % (done, path)
     process = subprocess.Popen(["mono", "--profile=heapshot:snapshot=none,memory=2m,quiet,methods=code,output=" + command,
-                                compiled("Jit"), "large", "30"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                compiled("Jit"), "large", "60"], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                stderr=subprocess.PIPE, env=environment(), universal_newlines=True)
     for line in process.stdout:
         if line == "ready\n":
