@@ -40,14 +40,14 @@ def keys():
     assert list(data["cut"]) == ["tree_share", "tree_depth", "tree_nodes", "types", "suspects"]
     assert list(data["recordings"][0]) == [
         "file", "command_line", "runtime", "architecture", "system", "host", "options", "pid", "wall_start_ms", "ring",
-        "notes", "summary", "collections", "snapshots", "snapshots_all", "suspects_of", "suspects"]
+        "notes", "summary", "collections", "counters", "snapshots", "snapshots_all", "suspects_of", "suspects"]
     assert list(data["recordings"][0]["collections"]) == [
         "per_row", "time_ns", "count", "major", "pause_ns", "max_pause_ns", "heap_bytes", "kind"]
     assert [list(mark) for mark in data["recordings"][0]["snapshots"]] == [
         ["id", "label", "trigger", "time_ns", "bytes", "complete", "shown"]] * 3
     assert [list(snapshot) for snapshot in data["snapshots"]] == [[
         "recording", "id", "label", "trigger", "time_ns", "complete", "note", "objects", "bytes", "live_objects",
-        "live_bytes", "pause_ns", "types", "tree", "paths"]] * 3
+        "live_bytes", "pause_ns", "types", "tree", "paths", "handles"]] * 3
     assert list(data["snapshots"][0]["types"]) == ["type", "count", "bytes", "retained", "other"]
     assert list(data["snapshots"][0]["tree"]) == ["parent", "name", "objects", "bytes", "all_objects", "retained"]
     assert list(data["snapshots"][0]["paths"][0]) == ["type", "objects", "reached", "all", "paths"]
