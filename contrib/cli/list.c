@@ -6,7 +6,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "contrib/cli/counters.h"
+#include "contrib/cli/linear_memory.h"
 #include "contrib/cli/json.h"
 #include "contrib/cli/recording.h"
 #include "contrib/cli/text.h"
@@ -15,10 +15,10 @@
 static void put_memory_json(struct json *json, const struct counters *counters,
 			    const struct heapshot_snapshot *snapshot)
 {
-	struct counters_memory memory;
+	struct linear_memory memory;
 
 	json_key(json, "memory");
-	if (!counters_memory_at(counters, snapshot, &memory)) {
+	if (!linear_memory_at(counters, snapshot, &memory)) {
 		json_null(json);
 		return;
 	}
@@ -119,14 +119,14 @@ static void put_notes(const struct heapshot_snapshot *snapshots, size_t n)
 static void put_memory(const struct heapshot_snapshot *snapshots, size_t n,
 		       const struct counters *counters)
 {
-	struct counters_memory memory;
+	struct linear_memory memory;
 	char text[256];
 	size_t i;
 
 	for (i = 0; i < n; i++)
-		if (counters_memory_at(counters, &snapshots[i], &memory))
+		if (linear_memory_at(counters, &snapshots[i], &memory))
 			printf("snapshot %" PRIu64 ": %s\n", snapshots[i].id,
-			       counters_memory_text(&memory, text));
+			       linear_memory_text(&memory, text));
 }
 
 static void put_table(const struct recording *recording, const struct heapshot_snapshot *snapshots,
@@ -196,10 +196,9 @@ int cli_list(const struct cli_command *command, int argc, char **argv)
 	if (status != CLI_OK)
 		return status;
 	/* Elsewhere a list need not read them. */
-	if (counters_have_maximum(&recording))
-		status = counters_read(&recording, &counters);
-	if (status != CLI_OK)
-		return recording_close(&recording, status);
+	if (linear_memory_is_there(&recording) &&
+	    !counters_read(recording.reader, UINT64_MAX, &counters))
+		return recording_close(&recording, cli_no_memory());
 	snapshots = heapshot_reader_snapshots(recording.reader, &n_all);
 	n = n_all;
 	if (arguments.has_limit && arguments.limit != 0 && arguments.limit < n)

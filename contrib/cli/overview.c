@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contrib/cli/counters.h"
+#include "contrib/cli/linear_memory.h"
 #include "contrib/cli/leaks.h"
 
 #define GROWN_MAX    3
@@ -155,18 +155,16 @@ static size_t choose(const struct leaks *leaks, const struct leak *chosen[SUSPEC
 /* Where memory has a maximum: how full it was. */
 static int put_memory(const struct leaks *leaks)
 {
-	struct counters_memory memory;
+	struct linear_memory memory;
 	struct counters counters;
 	char text[256];
-	int status;
 
-	if (!counters_have_maximum(leaks->recording))
+	if (!linear_memory_is_there(leaks->recording))
 		return CLI_OK;
-	status = counters_read(leaks->recording, &counters);
-	if (status != CLI_OK)
-		return status;
-	if (counters_memory_at(&counters, leaks->recording->snapshot, &memory))
-		puts(counters_memory_text(&memory, text));
+	if (!counters_read(leaks->recording->reader, UINT64_MAX, &counters))
+		return cli_no_memory();
+	if (linear_memory_at(&counters, leaks->recording->snapshot, &memory))
+		puts(linear_memory_text(&memory, text));
 	counters_free(&counters);
 	return CLI_OK;
 }

@@ -6,11 +6,11 @@
 #ifndef HEAPSHOT_CLI_REPORT_H
 #define HEAPSHOT_CLI_REPORT_H
 
-#include "contrib/cli/counters.h"
 #include "contrib/cli/events.h"
 #include "contrib/cli/graph.h"
 #include "contrib/cli/labels.h"
 #include "contrib/cli/path.h"
+#include "contrib/export/counters.h"
 
 /* Files of one report. */
 #define REPORT_FILES_MAX 16

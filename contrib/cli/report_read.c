@@ -141,7 +141,9 @@ int report_read_events(struct report *report, uint32_t number)
 	status = events_read(&file->recording, take_collection, &events, &file->sums);
 	if (status == CLI_OK && events.has_failed)
 		status = cli_no_memory();
-	return status == CLI_OK ? counters_read(&file->recording, &file->counters) : status;
+	if (status == CLI_OK && !counters_read(file->recording.reader, UINT64_MAX, &file->counters))
+		status = cli_no_memory();
+	return status;
 }
 
 /* ---- Snapshots ---- */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * Where the bytes of a recording come from: the only part of the library that
- * calls the system.
+ * Where the bytes of a recording come from.
  */
 #ifndef HEAPSHOT_READER_SOURCE_H
 #define HEAPSHOT_READER_SOURCE_H
@@ -10,9 +9,10 @@
 
 struct hs_source {
 	heapshot_read_at *read_at;
+	void (*close)(struct hs_source *source); /* or NULL */
 	void *user_data;
 	uint64_t size;
-	int fd;              /* of an opened file, else -1 */
+	int fd;              /* of an opened file */
 	const uint8_t *data; /* of a recording in memory */
 };
 

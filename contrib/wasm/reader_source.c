@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * In place of contrib/reader/source.c: a file is one that JavaScript has, which is read
+ * In place of contrib/reader/source_file.c: a file is one that JavaScript has, which is read
  * where the reader wants it.
  */
 #include <errno.h>
@@ -55,35 +55,4 @@ int hs_source_open_file(struct hs_source *source, const char *path)
 	};
 	source->user_data = source;
 	return 0;
-}
-
-void hs_source_open_memory(struct hs_source *source, const void *data, size_t size)
-{
-	(void)data;
-	(void)size;
-	*source = (struct hs_source){.fd = -1};
-}
-
-void hs_source_open_callback(struct hs_source *source, heapshot_read_at *read_at, void *user_data,
-			     uint64_t size)
-{
-	*source = (struct hs_source){
-		.read_at = read_at, .user_data = user_data, .fd = -1, .size = size};
-}
-
-void hs_source_close(struct hs_source *source)
-{
-	*source = (struct hs_source){.fd = -1};
-}
-
-ssize_t hs_source_read(const struct hs_source *source, uint64_t offset, void *buffer, size_t size)
-{
-	ssize_t n;
-
-	if (offset >= source->size)
-		return 0;
-	if (size > source->size - offset)
-		size = (size_t)(source->size - offset);
-	n = source->read_at(source->user_data, offset, buffer, size);
-	return n > (ssize_t)size ? -EIO : n;
 }
