@@ -35,7 +35,17 @@ def why_not():
     return why_no_emscripten()
 
 
+@functools.lru_cache(None)
+def wait_for_folders():
+    """While contrib/check makes emscripten's folder and fetches the packs it holds a lock."""
+    lock = os.path.join(SOURCE, "build", "wasm-folders.lock")
+    if os.path.exists(lock):
+        with open(lock) as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+
+
 def why_no_emscripten():
+    wait_for_folders()
     if shutil.which("node") is None:
         return "node is missing"
     if os.getuid() != 0:
