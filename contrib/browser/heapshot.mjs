@@ -27,7 +27,8 @@ const attached = new WeakMap(); // of the runtimes' Module
  * @param {string} [given.title]     by which a person tells this program from others
  */
 export async function attach(runtime = globalThis.getDotnetRuntime?.(0), given = {}) {
-  const module = (await runtime)?.Module;
+  const api = await runtime;
+  const module = api?.Module;
   if (!module?.ccall) throw new TypeError("heapshot.attach: this is no .NET runtime");
   if (!module._heapshot_take)
     throw new Error("heapshot is not in this runtime: publish with the one that contrib/wasm/link made");
@@ -35,8 +36,13 @@ export async function attach(runtime = globalThis.getDotnetRuntime?.(0), given =
   if (!hs || hs.isDetached) {
     if (module.heapshot?.write) throw new Error("Module.heapshot.write is set: the frames so far went there");
     const isRecording = module._heapshot_is_recording() === 1;
-    hs = new Heapshot(await runtime, { ...given, tables: current()?.tables });
-    if (!isRecording) start(module, given.options);
+    hs = new Heapshot(api, { ...given, tables: current()?.tables });
+    try {
+      if (!isRecording) start(module, given.options);
+    } catch (error) {
+      hs.detach();
+      throw error;
+    }
     attached.set(module, hs);
   }
   if (given.expose) hs.expose();

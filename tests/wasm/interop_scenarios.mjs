@@ -295,6 +295,38 @@ export const scenarios = {
     return { costs, bytes: (process.memoryUsage().heapUsed - plain) / held.length, without: (plain - before) / held.length };
   },
 
+  // Blazor's proxies that C# disposed of and JavaScript dropped, while nobody reads the tables.
+  async forgotten(place, n) {
+    let revive;
+    class DotNetObject {
+      constructor(id) {
+        this._id = id;
+      }
+      dispose() {}
+    }
+    globalThis.DotNet = { DotNetObject, attachDispatcher() {}, attachReviver: (reviver) => (revive = reviver) };
+    const { prepare } = await import(place.heapshot);
+    const stock = globalThis.WeakRef;
+    let live = 0;
+    const registry = new FinalizationRegistry(() => live--);
+    globalThis.WeakRef = class WeakRef extends stock {
+      constructor(target) {
+        super(target);
+        registry.register(this);
+        live++;
+      }
+    };
+    const hooks = prepare();
+    for (let id = 1; id <= Number(n); id++) {
+      revive("", new DotNetObject(id));
+      if (id % 1000 === 0) await collect({ Collect() {} });
+    }
+    const kept = live;
+    globalThis.WeakRef = stock;
+    hooks.remove();
+    return { kept };
+  },
+
   // Too late.
   async late(place) {
     const { prepare } = await import(place.heapshot);

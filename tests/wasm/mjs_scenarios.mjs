@@ -166,6 +166,8 @@ export const scenarios = {
     const { attach } = await import(place.heapshot);
     const hs = await attach(runtime, { options: "quiet" });
     app.Build(Number(n));
+    const heard = [];
+    hs.on("snapshot", (snapshot) => heard.push(snapshot.label));
     const why = {};
     const aborted = new AbortController();
     aborted.abort();
@@ -192,7 +194,7 @@ export const scenarios = {
     const saidAfter = said.length;
     await place.save("part.hs", await hs.takeSnapshot({ label: "whole" }));
     await place.save("all.hs", hs.recording());
-    return { why, called, said, saidBefore, saidAfter, snapshots: hs.snapshots };
+    return { why, called, said, saidBefore, saidAfter, heard, snapshots: hs.snapshots };
   },
 
   // Listeners that throw cost the recording nothing.
@@ -219,7 +221,12 @@ export const scenarios = {
   async refused(place) {
     const { runtime } = await start(place);
     const { attach } = await import(place.heapshot);
-    return { why: await failure(attach(runtime, { options: "nonsense=1" })), keys: Object.keys(runtime) };
+    const why = await failure(attach(runtime, { options: "nonsense=1" }));
+    const keys = Object.keys(runtime);
+    // What was refused is not in the way of the next; and two at once get one.
+    const [one, two] = await Promise.all([attach(runtime, { options: "quiet" }), attach(runtime, { options: "quiet" })]);
+    await place.save("a.hs", await two.takeSnapshot());
+    return { why, keys, isSame: one === two };
   },
 
   // Types and memory without the graph.
@@ -301,6 +308,19 @@ export const scenarios = {
     hs.detach();
     const left = Object.keys(runtime).filter((key) => !keys.includes(key));
     return { imported, module, attached, own, isSame: exposed === hs, exposedKeys, left, opened, said, app: app.Version() };
+  },
+
+  // The recording ends while a channel is being opened.
+  async channel(place) {
+    const { runtime } = await start(place);
+    const { attach } = await import(place.heapshot);
+    const hs = await attach(runtime, { options: "quiet" });
+    const opening = failure(hs.enableDiagnosticChannel());
+    hs.detach();
+    const why = await opening;
+    // Nothing is left that a panel would find; else this does not end.
+    while ((await navigator.locks.query()).held.length > 0);
+    return { why };
   },
 
   // As a person has it: a download of the page, a file of node.

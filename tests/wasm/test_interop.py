@@ -168,6 +168,11 @@ def frozen(directory, runtime):
         is_whole(os.path.join(place, "a.hs"), "")
 
 
+@test("what JavaScript has dropped takes no memory, also where nobody reads the tables")
+def forgotten(directory):
+    assert in_node(FILE, directory, "forgotten", "10.0", 10000)["kept"] <= 3000
+
+
 @test("after the runtime it is too late, which is said")
 def late(directory):
     result = in_node(FILE, directory, "late", "10.0")

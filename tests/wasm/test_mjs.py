@@ -86,7 +86,7 @@ def check_cancel(place, result):
     assert why["thrown"] == {"name": "RangeError", "message": "a mistake"}, why
     # Each that was begun has its one line.
     assert result["saidAfter"] == 2 and all("is given up" in line[1] for line in result["said"]), result
-    assert [s["label"] for s in result["snapshots"]] == ["whole"], result
+    assert [s["label"] for s in result["snapshots"]] == result["heard"] == ["whole"], result
     for name in ("part.hs", "all.hs"):
         is_whole(os.path.join(place, name), "whole")
         of_node(os.path.join(place, name), COUNT)
@@ -111,7 +111,8 @@ def mistakes(directory):
 def refused(directory):
     result = in_node(FILE, directory, "refused", "10.0")
     assert result["why"]["message"] == "heapshot does not record; refused: heapshot:snapshot=none,nonsense=1", result
-    assert "takeSnapshot" not in result["keys"], result
+    assert "takeSnapshot" not in result["keys"] and result["isSame"], result
+    is_whole(os.path.join(directory, "a.hs"), "")
 
 
 def check_stats(place, result):
@@ -186,7 +187,8 @@ def download(directory):
 @on_each("the same in a page and in a worker of Chromium")
 def chromium(directory, runtime):
     jobs = [(scenario, where, COUNT) for where in ("page", "worker") for scenario in ("take", "cancel", "stats")]
-    jobs += [("quiet", "page"), ("quiet", "worker"), ("download", "page", COUNT, "mine.hs"), ("download", "worker", COUNT)]
+    jobs += [("quiet", "page"), ("quiet", "worker"), ("download", "page", COUNT, "mine.hs"), ("download", "worker", COUNT),
+             ("channel", "page")]
     results = in_tabs(FILE, directory, runtime, *jobs)
     for result in (results[0], results[3]):
         check_take(result["place"], runtime, result)
@@ -196,7 +198,8 @@ def chromium(directory, runtime):
         check_stats(result["place"], result)
     for result in results[6:8]:
         check_quiet(result)
-    page, worker = results[8:]
+    page, worker, channel = results[8:]
+    assert "detach() was called" in channel["why"]["message"], channel
     assert page["why"] is None, page
     of_node(os.path.join(page["place"], "mine.hs"), COUNT)
     assert "a worker has no downloads" in worker["why"]["message"], worker

@@ -23,7 +23,7 @@ export class Heapshot extends EventTarget {
   #listeners = new Set();
   #current = null; // the snapshot that takeSnapshot() waits for
   #progress = { id: 0, bytes: 0, frames: 0 };
-  #isQuiet = false; // statistics are taken
+  #isQuiet = false; // a snapshot that ends now is not told
   #closers = new Set();
   #exposed = [];
   #tables;
@@ -91,10 +91,19 @@ export class Heapshot extends EventTarget {
     }
     if (id > 0) return id;
     if (!current.failure) throw this.#failure();
-    // What the module kept back comes now, and is nobody's.
-    this.#module._heapshot_flush();
+    this.#flushQuietly();
     if (current.id) this.#recording.forget(current.id);
     throw current.failure;
+  }
+
+  /** What the module kept back comes now: the end of a snapshot that is nobody's. */
+  #flushQuietly() {
+    this.#isQuiet = true;
+    try {
+      this.#module._heapshot_flush();
+    } finally {
+      this.#isQuiet = false;
+    }
   }
 
   #call(name, ...words) {
@@ -215,11 +224,13 @@ export class Heapshot extends EventTarget {
       this.#isQuiet = false;
     }
     if (id <= 0) throw this.#failure();
-    const memory = memoryStats(this.#module);
-    const types = await typeStats(this.#recording, this.#names, id);
-    // It was for the caller, and would make the recording grow.
-    this.#recording.forget(id);
-    return { types, memory };
+    try {
+      const memory = memoryStats(this.#module);
+      return { types: await typeStats(this.#recording, this.#names, id), memory };
+    } finally {
+      // It was for the caller, and would make the recording grow.
+      this.#recording.forget(id);
+    }
   }
 
   /** The same on the console: a table of types, and a line.  @returns {Promise<object[]>} its rows */
@@ -238,6 +249,11 @@ export class Heapshot extends EventTarget {
       this.#closers.delete(close);
       channel.close();
     };
+    // Meanwhile, too, detach() may have been called.
+    if (this.isDetached) {
+      close();
+      throw new Error("heapshot: no channel to a panel: detach() was called");
+    }
     this.#closers.add(close);
     return { close };
   }

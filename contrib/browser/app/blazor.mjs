@@ -11,6 +11,8 @@ import { describe } from "./describe.mjs";
 /** Blazor calls it with what the reference stands for; it does nothing. */
 const HARMLESS = "Object.is";
 const RESULT_VOID = 3;
+/** Proxies that are kept before it is looked which of them are gone. */
+const PROXIES_LIMIT = 1000;
 
 export class Blazor {
   #dotNet = null;
@@ -23,6 +25,7 @@ export class Blazor {
   #next = 1; // number that was not looked at
   #ours = 0; // numbers that were made to find out how far they go
   #proxies = new Map(); // number: WeakRef of a DotNetObject
+  #proxiesLimit = PROXIES_LIMIT;
   #disposed = 0;
   #undo = [];
 
@@ -84,7 +87,14 @@ export class Blazor {
       if (key === "0") this.#probed = value;
     } else if (value instanceof this.#dotNet.DotNetObject) {
       this.#proxies.set(value._id, new WeakRef(value));
+      if (this.#proxies.size > this.#proxiesLimit) this.#tidyProxies();
     }
+  }
+
+  /** What C# disposed of is never told here, and read() may never come. */
+  #tidyProxies() {
+    for (const [id, ref] of this.#proxies) if (!ref.deref()) this.#proxies.delete(id);
+    this.#proxiesLimit = Math.max(PROXIES_LIMIT, 2 * this.#proxies.size);
   }
 
   /** The JavaScript object with this number; throws where C# has disposed of it. */
