@@ -74,45 +74,57 @@ const toldOf = (page) =>
     return { stream: streamEnd, gone: heard.filter((each) => each.type === "gone").map((each) => each.detail.title) };
   });
 
-/** Nothing waits for anybody: no lock is asked for, and only PAGES hold one. */
-async function locksAre(assert, page, held) {
-  const locks = await page.evaluate(async () => {
-    const count = async () => {
-      const { held, pending } = await navigator.locks.query();
-      return { held: held.length, pending: pending.length };
-    };
-    return count();
+/** A program and a panel; a live stream and a snapshot are under way. */
+async function underWay({ program, panel, listed, inPage }) {
+  const app = await program("one");
+  const page = await panel();
+  await listed(page, 1);
+  await follow(app, page);
+  await begin(page);
+  await inPage(app, "taking", [1]);
+  return { app, page };
+}
+
+/** Takes snapshot number N of the program from PAGE. */
+async function takes({ assert, inPage }, app, page, n) {
+  await begin(page, "again");
+  await inPage(app, "taking", [n]);
+  await app.evaluate((n) => sources[0].takes[n - 1].resolve(new Blob(["again"])), n);
+  assert.strictEqual(await taken(page), "again");
+}
+
+/** Waits until nobody follows the program any more. */
+const unfollowed = (app) =>
+  app.evaluate(async () => {
+    while (sources[0].listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
   });
-  assert.deepStrictEqual(locks, held);
+
+/** Nothing waits for anybody: no lock is asked for, and only PAGE's own is held. */
+async function isAlone(assert, page) {
+  const locks = await page.evaluate(async () => {
+    const { held, pending } = await navigator.locks.query();
+    return { held: held.length, pending: pending.length };
+  });
+  assert.deepStrictEqual(locks, { held: 1, pending: 0 });
 }
 
 const scenarios = (exports.scenarios = {});
 
 for (const [how, lose] of Object.entries(WAYS)) {
   scenarios["program_" + how] = async (tools) => {
-    const { assert, program, panel, listed, inPage } = tools;
-    const app = await program("one");
-    const page = await panel();
-    await listed(page, 1);
-    await follow(app, page);
-    await begin(page);
-    await inPage(app, "taking", [1]);
+    const { assert } = tools;
+    const { app, page } = await underWay(tools);
     await lose(tools, app);
     assert.match(await taken(page), /^GoneError: the program is gone/);
     assert.deepStrictEqual(await toldOf(page), { stream: "GoneError", gone: ["one"] });
     assert.strictEqual(await page.evaluate(() => client.take(heard[0].detail[0].id).catch((error) => error.name)), "GoneError");
-    await locksAre(assert, page, { held: 1, pending: 0 });
+    await isAlone(assert, page);
     app.wrong.length = app.said.length = 0;
   };
 
   scenarios["panel_" + how] = async (tools) => {
-    const { assert, program, panel, listed, inPage } = tools;
-    const app = await program("one");
-    const page = await panel();
-    await listed(page, 1);
-    await follow(app, page);
-    await begin(page);
-    await inPage(app, "taking", [1]);
+    const { assert, panel, listed } = tools;
+    const { app, page } = await underWay(tools);
     await lose(tools, page);
     // The snapshot is given up, and nobody listens to frames any more.
     const left = await app.evaluate(async () => {
@@ -121,27 +133,19 @@ for (const [how, lose] of Object.entries(WAYS)) {
       return { listeners: sources[0].listeners.size };
     });
     assert.deepStrictEqual(left, { listeners: 0 });
-    await locksAre(assert, app, { held: 1, pending: 0 });
+    await isAlone(assert, app);
     // And the next panel finds the program as before.
     const next = await panel();
     await listed(next, 1);
-    await begin(next, "next");
-    await inPage(app, "taking", [2]);
-    await app.evaluate(() => sources[0].takes[1].resolve(new Blob(["next"])));
-    assert.strictEqual(await taken(next), "next");
+    await takes(tools, app, next, 2);
     page.wrong.length = page.said.length = 0;
   };
 }
 
 // In the middle of a collection, which does not end.
 scenarios.program_killed = async (tools) => {
-  const { assert, browser, program, panel, listed, inPage } = tools;
-  const app = await program("one");
-  const page = await panel();
-  await listed(page, 1);
-  await follow(app, page);
-  await begin(page);
-  await inPage(app, "taking", [1]);
+  const { assert, browser } = tools;
+  const { app, page } = await underWay(tools);
   app.evaluate(() => {
     for (;;);
   }).catch(() => {});
@@ -153,7 +157,7 @@ scenarios.program_killed = async (tools) => {
 
 // The browser keeps a page that is left for the way back.
 scenarios.back = async (tools) => {
-  const { assert, server, program, panel, listed, inPage } = tools;
+  const { assert, server, program, panel, listed } = tools;
   const app = await program("one");
   const page = await panel();
   await listed(page, 1);
@@ -171,35 +175,24 @@ scenarios.back = async (tools) => {
 
   // The same for the panel.
   await page.goto(server.url("/elsewhere.html"));
-  await app.evaluate(async () => {
-    while (sources[0].listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  });
+  await unfollowed(app);
   await page.goBack();
   await listed(page, 1);
   assert.strictEqual(await page.evaluate(() => streamEnd), "AbortError");
-  await begin(page, "again");
-  await inPage(app, "taking", [1]);
-  await app.evaluate(() => sources[0].takes[0].resolve(new Blob(["again"])));
-  assert.strictEqual(await taken(page), "again");
+  await takes(tools, app, page, 1);
 };
 
 // A panel that is closed by its own page, and a program that closes its channel.
-scenarios.byThemselves = async ({ assert, program, panel, listed, inPage }) => {
-  const app = await program("one");
-  const page = await panel();
-  await listed(page, 1);
-  await follow(app, page);
-  await begin(page);
-  await inPage(app, "taking", [1]);
+scenarios.byThemselves = async (tools) => {
+  const { assert, panel, listed, inPage } = tools;
+  const { app, page } = await underWay(tools);
   const ended = await page.evaluate(async () => {
     client.close();
     await stream.ended;
     return [await taken, client.runtimes.length];
   });
   assert.deepStrictEqual(ended, ["AbortError: the panel was closed", 0]);
-  await app.evaluate(async () => {
-    while (sources[0].listeners.size > 0) await new Promise((resolve) => setTimeout(resolve, 10));
-  });
+  await unfollowed(app);
   assert.strictEqual(await app.evaluate(() => sources[0].takes[0].signal.aborted), true);
   const next = await panel();
   await listed(next, 1);
@@ -210,5 +203,5 @@ scenarios.byThemselves = async ({ assert, program, panel, listed, inPage }) => {
   assert.match(await taken(next), /^GoneError/);
   assert.deepStrictEqual(await toldOf(next), { stream: "GoneError", gone: ["one"] });
   assert.strictEqual(await app.evaluate(() => sources[0].listeners.size), 0);
-  await locksAre(assert, next, { held: 1, pending: 0 });
+  await isAlone(assert, next);
 };
