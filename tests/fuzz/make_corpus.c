@@ -172,7 +172,7 @@ static void make_recordings(void)
 	static const char *const variants[] = {
 		"small",         "killed",  "none",         "two",     "huge",
 		"overflow",      "unknown", "inconsistent", "differs", "abandoned",
-		"hostile-names", "stats",   "methods",
+		"hostile-names", "stats",   "methods",      "handles",
 	};
 	struct synthetic_bytes bytes;
 	unsigned i;
@@ -191,6 +191,8 @@ static void make_recordings(void)
 			put_ring(variants[i], &bytes);
 		if (strcmp(variants[i], "methods") == 0)
 			put_records("method-at-an-address", RECORDS_ADDRESS, &bytes);
+		if (strcmp(variants[i], "handles") == 0)
+			put_records("handles-by-row", RECORDS_OBJECTS, &bytes);
 		free(bytes.data);
 	}
 	put("frames", "text", "no recording\n", 13);
