@@ -3,8 +3,9 @@
 // app takes itself; from its start on, since all that was recorded comes first.
 import { h } from "../page/dom.js";
 import { bytes, count } from "../page/format.js";
+import { Parts } from "./parts.js";
 
-const PART = 1 << 20; // what is kept as one Blob
+const TYPE = "application/octet-stream";
 
 export class Follow {
   /** TAKEN(blob, label, runtime) gets the recording at the end. */
@@ -22,23 +23,23 @@ export class Follow {
   }
 
   async start() {
-    this.parts = [];
-    this.pieces = [];
-    this.waiting = this.size = this.frames = 0;
+    this.before = null; // what was recorded so far
+    this.parts = new Parts();
+    this.size = this.frames = 0;
     this.messages.clear();
-    let stream;
+    let error;
     try {
-      stream = this.stream = this.client.live(this.runtime.id, { onOpen: (recording) => this.open(recording), onFrame: (frame) => this.put(frame) });
+      this.stream = this.client.live(this.runtime.id, { onOpen: (recording) => this.open(recording), onFrame: (frame) => this.put(frame) });
       this.draw();
-      const error = await stream.ended;
-      if (error) this.messages.fail(error);
-    } catch (error) {
-      this.messages.fail(error);
-    } finally {
-      this.stream = undefined;
-      this.draw();
+      error = await this.stream.ended;
+    } catch (failure) {
+      error = failure;
     }
-    this.finish();
+    this.stream = undefined;
+    this.draw();
+    await this.finish();
+    // Behind that, since what is opened takes errors away.
+    if (error) this.messages.fail(error);
   }
 
   stop() {
@@ -46,31 +47,23 @@ export class Follow {
   }
 
   open(recording) {
-    this.parts.push(recording);
+    this.before = recording;
     this.size += recording.size;
     this.draw();
   }
 
   put(frame) {
-    this.pieces.push(frame.slice());
-    this.waiting += frame.length;
+    this.parts.put(frame.slice());
     this.size += frame.length;
     this.frames++;
-    if (this.waiting >= PART) this.flush();
     this.draw();
   }
 
-  flush() {
-    this.parts.push(new Blob(this.pieces));
-    this.pieces = [];
-    this.waiting = 0;
-  }
-
   /** Even of a runtime that has gone, what came is a recording. */
-  finish() {
-    this.flush();
-    this.text.textContent = "";
-    if (this.size > 0) this.taken(new Blob(this.parts, { type: "application/octet-stream" }), `${this.runtime.title || "Runtime"}, followed`, this.runtime);
+  async finish() {
+    if (this.before === null) return;
+    const blob = new Blob([this.before, this.parts.blob(TYPE)], { type: TYPE });
+    await this.taken(blob, `${this.runtime.title || "Runtime"}, followed`, this.runtime);
   }
 
   draw() {

@@ -15,7 +15,8 @@ export class JoinedData extends DataProvider {
   /** Adds the data of SOURCE; its snapshots come last.  NAME: for people.
    * MORE: what is known of its recordings besides: { file, saved }. */
   async add(source, name, more) {
-    this.parts.push({ source, name, more, info: await source.info(), numbers: new Map(), types: new Map() });
+    const info = await source.info();
+    this.parts.push({ source, name, more, info, numbers: new Map(), types: new Map() });
     this.number();
   }
 
@@ -37,9 +38,11 @@ export class JoinedData extends DataProvider {
     }
   }
 
-  /** The last snapshot of SOURCE here, by its index, and its recording; index undefined: it has none. */
+  /** The last snapshot of SOURCE here, by its index, and its recording; index undefined: it has none.
+   * Null: SOURCE is not here. */
   lastOf(source) {
     const part = this.parts.find((one) => one.source === source);
+    if (part === undefined) return null;
     const last = part.info.snapshots.at(-1);
     return { index: last && part.snapshot + last.index, recording: part.recording + (last ? last.recording : 0) };
   }

@@ -107,18 +107,21 @@ class Panel {
   }
 
   async showEntry(entry) {
-    const { index, recording } = this.snapshots.data.lastOf(entry.data);
-    if (index === undefined) this.messages.say(`${entry.name} has no snapshot: its events are shown.`);
     this.runtimes.choose(null);
     this.snapshots.choose(entry);
     this.show(this.appElement);
     this.appElement.setAttribute("aria-busy", "true");
     const turn = (this.turn = {}); // what is shown last says that all is there
-    await this.queue(() => this.showInApp(index, recording));
+    await this.queue(() => this.showInApp(entry));
     if (turn === this.turn) this.appElement.setAttribute("aria-busy", "false");
   }
 
-  async showInApp(index, recording) {
+  async showInApp(entry) {
+    // Now, since numbers change when another is removed, and this one may be gone.
+    const last = this.snapshots.data.lastOf(entry.data);
+    if (last === null) return;
+    const { index, recording } = last;
+    if (index === undefined) this.messages.say(`${entry.name} has no snapshot: its events are shown.`);
     const isStale = this.isStale;
     this.isStale = false;
     if (this.app === null) {

@@ -9,12 +9,12 @@ export const REPORT_BYTES = 64 << 20;
 /** Paths of a type. */
 const PATHS = 50;
 
-/** Formats of exportAs: ends of file names and types of media. */
-export const FORMATS = {
-  hs: { suffix: ".hs", type: "application/octet-stream" },
-  "mono-heap": { suffix: ".mono-heap", type: "application/octet-stream" },
-  gcdump: { suffix: ".gcdump", type: "application/octet-stream" },
-  heapsnapshot: { suffix: ".heapsnapshot", type: "application/json" },
+/** Formats of exportAs, and their types of media. */
+const FORMATS = {
+  hs: "application/octet-stream",
+  "mono-heap": "application/octet-stream",
+  gcdump: "application/octet-stream",
+  heapsnapshot: "application/json",
 };
 
 export class ReaderData extends EmbeddedData {
@@ -58,9 +58,9 @@ export class ReaderData extends EmbeddedData {
 
   /** The snapshot in a format of FORMATS.  @returns {Promise<Blob>} */
   async exportAs(snapshot, format) {
+    if (!Object.hasOwn(FORMATS, format)) throw new Error(`there is no format '${format}' here`);
     const parts = new Parts();
-    if (FORMATS[format] === undefined) throw new Error(`there is no format '${format}' here`);
     this.reader.export(snapshot, format, (piece) => parts.put(piece));
-    return parts.blob(FORMATS[format].type);
+    return parts.blob(FORMATS[format]);
   }
 }

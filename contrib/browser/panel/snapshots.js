@@ -33,12 +33,17 @@ export class Snapshots extends EventTarget {
     const entry = { name: this.freeName(name), file, blob, runtime, isSaved, time: new Date(), data: null, progress: "reading", controller: new AbortController() };
     this.entries.push(entry);
     this.draw();
+    const { signal } = entry.controller;
     try {
-      entry.data = await WorkerData.open([{ name: entry.name, blob }], {
-        signal: entry.controller.signal,
-        onProgress: (progress) => this.showProgress(entry, progress),
-      });
-      await this.data.add(entry.data, entry.name, { file, saved: isSaved ? undefined : `Save it as .hs first: as ${file}.` });
+      const data = await WorkerData.open([{ name: entry.name, blob }], { signal, onProgress: (progress) => this.showProgress(entry, progress) });
+      try {
+        await this.data.add(data, entry.name, { file, saved: isSaved ? undefined : `Save it as .hs first: as ${file}.` });
+        signal.throwIfAborted();
+      } catch (error) {
+        this.data.remove(data);
+        throw error;
+      }
+      entry.data = data;
     } catch (error) {
       this.drop(entry);
       throw error;

@@ -183,6 +183,22 @@ exports.files = async (tools) => {
   await openFiles(panel, job.files.none);
   await said(panel, "^none.hs has no snapshot");
   await wait(panel, () => document.querySelector("#app").getAttribute("aria-busy") === "false" && document.querySelector("#tab-types") === null);
+  // One that is removed while another is being added takes nothing with it.
+  const left = await panel.evaluate(async () => {
+    const { JoinedData } = await import("./joined_data.js");
+    const info = { version: "", cut: {}, recordings: [{}], snapshots: [{ index: 0, recording: 0, title: "#1" }] };
+    const source = (info) => ({ info: () => info, close() {} });
+    let tell;
+    const [one, two] = [source(info), source(new Promise((resolve) => (tell = resolve)))];
+    const data = new JoinedData();
+    await data.add(one, "one");
+    const adding = data.add(two, "two");
+    data.remove(one);
+    tell(info);
+    await adding;
+    return (await data.info()).snapshots.map((snapshot) => snapshot.title);
+  });
+  assert.deepStrictEqual(left, ["two"]);
   // Nothing was asked for but the page itself.
   assert(tools.server.asked.every((name) => name.startsWith("/heapshot/")), tools.server.asked.join(" "));
 };
@@ -258,6 +274,13 @@ exports.followed = async (tools) => {
   const node = (await rows(panel)).find((row) => row[0].text === "T.Node");
   assert.strictEqual(number(node[2].text), 900);
   await view(panel, "timeline");
+  // Of one that goes: what came is opened, and why it ended is said.
+  await choose(panel, "Leaky");
+  await panel.click("#follow");
+  await wait(panel, () => document.querySelector("#follow + .n").textContent !== "");
+  await app.close();
+  await wait(panel, () => document.querySelector('.item-open[aria-current="true"] .name')?.textContent === "Leaky, followed (2)" && !document.querySelector(".error").hidden);
+  assert(/gone/.test(await error(panel)));
 };
 
 exports.disk = async (tools) => {
