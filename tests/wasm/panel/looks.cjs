@@ -3,6 +3,7 @@
 "use strict";
 const fs = require("node:fs");
 const { openApp, openPanel, listed, choose, take, shown, view, wait, openFiles } = require("./pages.cjs");
+const { tryAll } = require("../../node-tools/policy.cjs");
 
 const VIEWS = ["summary", "types", "treemap", "flame", "paths", "diff", "handles", "counters", "timeline"];
 const SIZES = [[800, 600], [1920, 1080]];
@@ -177,27 +178,9 @@ exports.accessible = async (tools) => {
 exports.policy = async (tools) => {
   const { assert } = tools;
   const panel = await openPanel(tools);
-  const refused = await panel.evaluate(async () => {
-    const seen = [];
-    document.addEventListener("securitypolicyviolation", (event) => seen.push(event.effectiveDirective));
-    const script = document.createElement("script");
-    script.textContent = "window.touched = 1";
-    document.body.append(script);
-    await fetch("https://example.invalid/").catch(() => seen.push("fetch"));
-    await new Promise((done) => {
-      const image = new Image();
-      image.onload = image.onerror = done;
-      image.src = "https://example.invalid/x.png";
-    });
-    let isEvalRefused = false;
-    try {
-      new Function("return 1")();
-    } catch {
-      isEvalRefused = true;
-    }
-    return [window.touched === undefined, isEvalRefused, seen.includes("fetch"), seen.some((one) => one.startsWith("script-src")), seen.includes("connect-src"), seen.includes("img-src")];
-  });
-  assert.deepStrictEqual(refused, [true, true, true, true, true, true]);
+  const { isScriptRun, isEvalRun, refused } = await panel.evaluate(tryAll);
+  assert.deepStrictEqual([isScriptRun, isEvalRun], [false, false]);
+  for (const what of ["fetch", "script-src-elem", "connect-src", "img-src"]) assert(refused.includes(what), refused.join(" "));
   // These were of our own making.
   panel.said.length = panel.wrong.length = 0;
 };
