@@ -23,7 +23,7 @@ def packed():
     """A folder with the package, which is a source."""
     with Made("nuget", archive() + hash_of(*of_package()) + version("10.0") + version("9.0")) as made:
         if not made.is_whole:
-            build(["make", "-s", "nuget", "NUGET_OPTIONS=--fast", "NUGET_VERSION=" + VERSION], timeout=1800)
+            make_targets("nuget", "NUGET_OPTIONS=--fast", "NUGET_VERSION=" + VERSION, timeout=1800)
             for path in glob.glob(os.path.join(BUILD, "nuget", "*.nupkg")):
                 shutil.copy(path, made.path)
         return made.path

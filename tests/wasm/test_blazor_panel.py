@@ -11,13 +11,6 @@ REFERENCE = "Microsoft.JSInterop.WebAssembly.WebAssemblyJSObjectReference"
 TABLES = {"dotnet_object_reference": LISTENER, "js_object_reference": REFERENCE}
 
 
-@functools.lru_cache(None)
-def panel_folder():
-    """build/panel: heapshot.mjs and the panel, as they are served."""
-    build(["make", "-s", "panel"], timeout=1800)
-    return os.path.join(BUILD, "panel")
-
-
 def found_for(findings, table):
     return [finding["text"] for finding in findings if finding["table"] == table]
 

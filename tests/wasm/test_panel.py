@@ -47,15 +47,6 @@ def read_json(*arguments):
 
 
 @functools.lru_cache(None)
-def panel_folder():
-    """build/panel: the panel as it is served."""
-    need()
-    archive()
-    build(["make", "-s", "panel"])
-    return os.path.join(BUILD, "panel")
-
-
-@functools.lru_cache(None)
 def answers():
     """All wanted checks, in one browser."""
     why = node_tools.missing("puppeteer-core", "axe-core", browser=True)

@@ -14,30 +14,10 @@ REPORT_BYTES = "64M"
 FORMATS = ("gcdump", "mono-heap", "heapsnapshot")
 
 
-@functools.lru_cache(None)
 def panel():
-    """build/panel, and a copy that node takes for modules."""
-    why = why_no_emscripten()
-    if why:
-        skip(why)
     if not os.path.exists(os.path.join(BUILD, "heapshot")):
         skip("heapshot is not built")
-    with Made("panel", hash_of(*sources())) as made:
-        if not made.is_whole:
-            build(["make", "-s", "panel"])
-            shutil.copytree(os.path.join(BUILD, "panel"), os.path.join(made.path, "panel"))
-            with open(os.path.join(made.path, "panel", "package.json"), "w") as file:
-                file.write('{"type": "module"}')
-        return os.path.join(made.path, "panel")
-
-
-def sources():
-    """All that the panel is made from."""
-    found = []
-    for folder in ("schema", "emit", "contrib/reader", "contrib/export", "contrib/cli", "contrib/wasm", "contrib/browser"):
-        for root, _, names in os.walk(os.path.join(SOURCE, folder)):
-            found += [os.path.join(root, name) for name in names if name.endswith((".c", ".h", ".mk", ".inc", ".js", ".mjs", ".html", ".css", ".proto"))]
-    return sorted(found)
+    return panel_folder()
 
 
 def in_node(path, *steps, name=None, pages=None):

@@ -122,18 +122,46 @@ class Made:
         self.lock.close()
 
 
+def make_targets(*words, timeout=900):
+    """Runs make in the build folder, one at a time: test programs run side by side."""
+    os.makedirs(PLACE, exist_ok=True)
+    with open(os.path.join(PLACE, "make.lock"), "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        build(["make", "-s", *words], timeout=timeout)
+
+
 @functools.lru_cache(None)
 def archive():
     """Makes libmono-profiler-heapshot.a; returns what it consists of, as a hash."""
     need()
-    os.makedirs(PLACE, exist_ok=True)
-    # Test programs run side by side.
-    with open(os.path.join(PLACE, "archive.lock"), "w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        build(["make", "-s", "wasm"])
+    make_targets("wasm")
     return hash_of(os.path.join(BUILD, "wasm", "libmono-profiler-heapshot.a"),
                    *(os.path.join(SCRIPTS, name) for name in ("link", "link-inside", "exported.txt", "heapshot.post.js",
                                                               "compat.pre.js", "compat.post.js", "tables.proj")))
+
+
+def panel_sources():
+    """All that the panel is made from."""
+    found = []
+    for folder in ("schema", "emit", "profiler", "contrib/reader", "contrib/export", "contrib/cli", "contrib/wasm", "contrib/browser"):
+        for root, _, names in os.walk(os.path.join(SOURCE, folder)):
+            found += [os.path.join(root, name) for name in names if name.endswith((".c", ".h", ".mk", ".inc", ".js", ".mjs", ".html", ".css", ".proto"))]
+    return sorted(found)
+
+
+@functools.lru_cache(None)
+def panel_folder():
+    """The panel as it is served, a copy of build/panel, which node takes for modules."""
+    why = why_no_emscripten()
+    if why:
+        skip(why)
+    with Made("panel", hash_of(*panel_sources())) as made:
+        if not made.is_whole:
+            make_targets("panel", timeout=1800)
+            shutil.copytree(os.path.join(BUILD, "panel"), os.path.join(made.path, "panel"))
+            with open(os.path.join(made.path, "panel", "package.json"), "w") as file:
+                file.write('{"type": "module"}')
+        return os.path.join(made.path, "panel")
 
 
 def version(runtime):
