@@ -23,7 +23,10 @@ struct hs_area {
 /* Makes room for BYTES more (at least doubling); false, and unchanged, when there is no memory. */
 bool hs_area_reserve(struct hs_area *area, size_t bytes);
 
-/* Appends BYTES zeroed bytes, rounded up to 8 and aligned so; returns their offset, or SIZE_MAX. */
+/*
+ * Appends BYTES bytes, rounded up to 8 and aligned so, zeroed but where USED was set back; returns
+ * their offset, or SIZE_MAX.
+ */
 size_t hs_area_add(struct hs_area *area, size_t bytes);
 
 void hs_area_free(struct hs_area *area);

@@ -68,6 +68,8 @@ static uint32_t add_name(const struct hs_handle_row *row)
 		memcpy(at, texts[i].data, texts[i].bytes);
 		at += texts[i].bytes;
 	}
+	/* The names of the snapshot before stood here. */
+	*at = '\0';
 	return (uint32_t)place + 1;
 }
 

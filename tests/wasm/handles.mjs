@@ -30,7 +30,7 @@ export const handleScenarios = {
             return [
                 {
                     name: 'js_proxy', released: 2, collected: 3, note: 'of a test',
-                    entries: proxies.map((proxy, i) => ({ handle: proxy[proxyHandle], type: typeof proxy, name: `Given${i}` })),
+                    entries: proxies.map((proxy, i) => ({ handle: proxy[proxyHandle], type: typeof proxy, name: calls === 1 ? `Given${i}` : 'G' })),
                 },
                 {
                     name: 'js_object', escaped: 1,
