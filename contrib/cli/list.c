@@ -6,8 +6,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "contrib/cli/linear_memory.h"
 #include "contrib/cli/json.h"
+#include "contrib/cli/linear_memory.h"
 #include "contrib/cli/recording.h"
 #include "contrib/cli/text.h"
 

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "contrib/cli/linear_memory.h"
 #include "contrib/cli/leaks.h"
+#include "contrib/cli/linear_memory.h"
 
 #define GROWN_MAX    3
 #define SUSPECTS_MAX 3
