@@ -13,7 +13,8 @@ export const CHUNK_BYTES = 1 << 20;
 
 /** Chunks that may be on their way, if the panel says nothing else; it acknowledges every second. */
 export const WINDOW = 8;
-export const WINDOW_AT_MOST = 64;
+const WINDOW_AT_LEAST = 2;
+const WINDOW_AT_MOST = 64;
 
 /** A hello with a proof counts for so long. */
 export const HELLO_MS = 60000;
@@ -28,6 +29,9 @@ export const isId = (value) => typeof value === "string" && /^[0-9a-f]{32}$/.tes
 
 /** Numbers of chunks, bytes, frames. */
 export const isCount = (value) => Number.isSafeInteger(value) && value >= 0;
+
+/** A window that a live stream may have; one of another size is not opened. */
+export const isWindow = (value) => isCount(value) && value >= WINDOW_AT_LEAST && value <= WINDOW_AT_MOST;
 
 /** A message of any version: what all of them must have. */
 export const isMessage = (value) =>

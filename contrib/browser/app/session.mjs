@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 // What one panel asks of the program, on a channel that the two have for themselves.  It ends,
 // and all that is under way with it, when the panel is gone.
-import { PROTOCOL, WINDOW, WINDOW_AT_MOST, isCount, isId, isMessage, message } from "./protocol.mjs";
+import { PROTOCOL, isCount, isId, isMessage, isWindow, message } from "./protocol.mjs";
 import { whenGone } from "./presence.mjs";
 import { LiveStream } from "./live.mjs";
 import { watch } from "./wanted.mjs";
@@ -123,7 +123,5 @@ export class Session {
     stream.start();
   }
 }
-
-const isWindow = (value) => isCount(value) && value >= 2 && value <= WINDOW_AT_MOST;
 
 const unwanted = () => new DOMException("the panel wants it no more", "AbortError");

@@ -96,7 +96,8 @@ export class PanelClient extends EventTarget {
    *   frames are sent than it works off
    * @param {(recording: Blob) => void} [how.onOpen]  all that was recorded before the first frame
    * @param {number} [how.window]  chunks of up to 1 MB that may be on their way, 2 to 64
-   * @returns {{stop: () => void, ended: Promise<Error|null>}}  ended: resolves, to null by stop()
+   * @returns {{stop: () => void, ended: Promise<Error|null>}}  ended: resolves, to null by stop().
+   *   Throws a "GoneError" when the program is gone, and a RangeError for another window
    */
   live(id, how) {
     return this.#remote(id).live(how);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // One program, as the panel sees it: what was asked of it, and is not answered yet.
-import { PROTOCOL, WINDOW, isCount, isId, isMessage, message, newId } from "../app/protocol.mjs";
+import { PROTOCOL, WINDOW, isCount, isId, isMessage, isWindow, message, newId } from "../app/protocol.mjs";
 import { whenGone } from "../app/presence.mjs";
 import { sign } from "../app/wanted.mjs";
 import { LiveReader } from "./live.js";
@@ -61,6 +61,8 @@ export class Remote {
   }
 
   live({ onFrame, onOpen, window = WINDOW }) {
+    // The program would not answer.
+    if (!isWindow(window)) throw new RangeError("a live stream has a window of 2 to 64 chunks, not " + window);
     const request = newId();
     let tell;
     const ended = new Promise((resolve) => (tell = resolve));

@@ -134,6 +134,18 @@ scenarios.failing = async ({ assert, program, panel, listed, inPage }) => {
     return [stats, live.message];
   });
   assert.deepStrictEqual(refused, ["DataCloneError", "nothing was recorded"]);
+  // What the program would not answer is refused here.
+  const windows = await page.evaluate(() =>
+    [1, 65, 2.5, "8", null].map((window) => {
+      try {
+        client.live(client.runtimes[0].id, { onFrame() {}, window });
+        return "opened";
+      } catch (error) {
+        return error.name;
+      }
+    }),
+  );
+  assert.deepStrictEqual(windows, Array(5).fill("RangeError"));
   // Not a rejected promise that nobody sees, either.
   const own = await page.evaluate(() => client.stats("nobody").catch((error) => error.name));
   assert.strictEqual(own, "GoneError");
