@@ -47,7 +47,10 @@ export interface Prepared {
   remove(): void;
 }
 
-/** Puts hooks in place that see what C# and JavaScript hold of each other: before the runtime is made. */
+/**
+ * Puts hooks in place that see what C# and JavaScript hold of each other: before the runtime is made.
+ * Called again it returns those that are there, whatever the options, until their remove().
+ */
 export function prepare(options?: PrepareOptions): Prepared;
 
 export interface AttachOptions {
@@ -131,7 +134,7 @@ export interface Exposed {
   downloadMemoryDump(name?: string, options?: SnapshotOptions): Promise<string>;
   /** Types by bytes as a table on the console, and a line of what memory is used for. */
   logMemoryStats(limit?: number): Promise<TypeStats[]>;
-  /** Answers to panels in other tabs from now on. */
+  /** Answers to panels in other tabs from now on; rejects where there can be no channel, or is one already. */
   enableDiagnosticChannel(options?: ChannelOptions): Promise<{ close(): void }>;
 }
 
