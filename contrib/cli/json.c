@@ -57,7 +57,8 @@ void json_end(struct json *json, char bracket)
 
 static void put_string(const struct json *json, const char *text, size_t bytes)
 {
-	const char *end = text + bytes;
+	/* An empty text may be nowhere. */
+	const char *end = bytes != 0 ? text + bytes : text;
 	FILE *out = stream(json);
 
 	putc('"', out);

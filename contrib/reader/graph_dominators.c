@@ -267,7 +267,8 @@ static inline void ask_before(const struct search *search, uint32_t number)
 	const struct heapshot_graph *graph = search->graph;
 	uint32_t node;
 
-	if (number < 3 * AHEAD)
+	/* Where nothing refers to anything there are no referrers. */
+	if (number < 3 * AHEAD || graph->referrers == NULL)
 		return;
 	node = search->nodes[number - 3 * AHEAD];
 	if (node < graph->n) {

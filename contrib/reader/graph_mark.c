@@ -51,7 +51,8 @@ static void follow(struct marking *marking, size_t at)
 		uint64_t edge = hs_start(&graph->out, object);
 		uint64_t end = hs_start(&graph->out, (uint64_t)object + 1);
 
-		if (at + 2 * AHEAD < marking->n) {
+		/* Where nothing refers to anything there are no targets. */
+		if (at + 2 * AHEAD < marking->n && graph->targets != NULL) {
 			__builtin_prefetch(&graph->out.low[marking->queue[at + 2 * AHEAD]]);
 			__builtin_prefetch(
 				&graph->targets[hs_start(&graph->out, marking->queue[at + AHEAD])]);

@@ -113,6 +113,27 @@ static void none(struct synthetic_bytes *bytes, uint64_t n)
 	synthetic_close(&writer, true, "no full collection happened");
 }
 
+/* Objects of which none refers to another: 40 that are held, and 8 that are not. */
+static void unreferenced(struct synthetic_bytes *bytes, uint64_t n)
+{
+	struct synthetic_writer writer;
+	uint32_t source;
+	unsigned i;
+
+	(void)n;
+	synthetic_open(&writer, bytes, 0xC0FFEE, 1);
+	synthetic_begin_snapshot(&writer, "unreferenced", "api");
+	for (i = 0; i < 48; i++)
+		synthetic_put_object(&writer, TYPE_PUB, NODES + 24 * i, 24, 0, 0);
+	synthetic_flush_batch(&writer);
+	source = synthetic_put_source(&writer, 7, "", "normal");
+	for (i = 0; i < 40; i++)
+		synthetic_put_root(&writer, source, 7, NODES + 24 * i);
+	synthetic_flush_roots(&writer);
+	synthetic_end_snapshot(&writer);
+	synthetic_close(&writer, true, "");
+}
+
 static void version(struct synthetic_bytes *bytes, uint64_t n)
 {
 	struct synthetic_writer writer;
@@ -380,6 +401,7 @@ static const struct {
 	{"many", many},
 	{"varied", varied},
 	{"none", none},
+	{"unreferenced", unreferenced},
 	{"version", version},
 	{"two", two},
 	{"huge", huge},

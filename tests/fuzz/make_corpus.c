@@ -172,7 +172,7 @@ static void make_recordings(void)
 	static const char *const variants[] = {
 		"small",         "killed",  "none",         "two",     "huge",
 		"overflow",      "unknown", "inconsistent", "differs", "abandoned",
-		"hostile-names", "stats",   "methods",      "handles",
+		"hostile-names", "stats",   "methods",      "handles", "unreferenced",
 	};
 	struct synthetic_bytes bytes;
 	unsigned i;
