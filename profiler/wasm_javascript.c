@@ -45,8 +45,15 @@ EM_JS(bool, hs_js_ask, (void), {
 		}));
 	} catch (error) {
 		/* Once, until it answers again. */
-		if (heapshot["tablesFailure"] === undefined)
-			heapshot["tablesFailure"] = String(error).replace(/[^ -~]+/g, " ").slice(0, 200);
+		if (heapshot["tablesFailure"] === undefined) {
+			let text = "an error without a text";
+			try {
+				text = String(error).replace(/[^ -~]+/g, " ").slice(0, 200);
+			} catch {
+				/* Nothing of it may get through the collection. */
+			}
+			heapshot["tablesFailure"] = text;
+		}
 		return false;
 	}
 	delete heapshot["tablesFailure"];

@@ -45,8 +45,15 @@ EM_JS(int, hs_js_write, (const void *data, size_t size), {
 		heapshot["write"](chunk);
 	} catch (error) {
 		/* Once, until it takes one again. */
-		if (heapshot["failure"] === undefined)
-			heapshot["failure"] = String(error).replace(/[^ -~]+/g, " ").slice(0, 200);
+		if (heapshot["failure"] === undefined) {
+			let text = "an error without a text";
+			try {
+				text = String(error).replace(/[^ -~]+/g, " ").slice(0, 200);
+			} catch {
+				/* Nothing of it may get through the collection. */
+			}
+			heapshot["failure"] = text;
+		}
 		return 0;
 	}
 	delete heapshot["failure"];

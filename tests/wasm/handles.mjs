@@ -94,6 +94,8 @@ export const handleScenarios = {
             () => [{ name: 'js_object', entries: [{ handle: 99, type: 'object', name: 'Lost' }] }],
             () => { throw new Error('again'); },
             () => { throw new Error('and again'); },
+            () => [],
+            () => { throw Object.create(null); },
         ];
         const { hs, kept } = await record(place, () => answers[what]());
         const taken = [];
