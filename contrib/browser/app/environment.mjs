@@ -34,7 +34,7 @@ export async function save(blob, name) {
     link.href = URL.createObjectURL(blob);
     link.download = name;
     link.click();
-    // The download has begun by then.
+    // The download has its Blob by then.
     setTimeout(() => URL.revokeObjectURL(link.href), 60000);
     return;
   }

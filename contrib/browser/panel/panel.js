@@ -3,11 +3,12 @@
 // or those of files, by the views of the report.
 import { h, replace } from "../page/dom.js";
 import { App } from "../page/app.js";
+import { save } from "../app/environment.mjs";
 import { Files } from "./files.js";
 import { Messages } from "./messages.js";
 import { Runtimes } from "./runtimes.js";
 import { RuntimeView } from "./runtime_view.js";
-import { Save, download, fileName, savedText } from "./save.js";
+import { Save, fileName, savedText } from "./save.js";
 import { Snapshots } from "./snapshots.js";
 import { welcome } from "./welcome.js";
 
@@ -196,7 +197,7 @@ class Panel {
       const isWhole = format === "hs" && this.app.info.snapshots.filter((one) => this.snapshots.entryOf(one.index) === entry).length === 1;
       this.messages.say(`Making ${name}.`);
       const blob = isWhole ? entry.blob : await this.snapshots.data.exportAs(snapshot.index, format);
-      download(blob, name);
+      await save(blob, name);
       if (format === "hs") this.snapshots.setSaved(entry);
       this.messages.say(savedText(name, blob));
     } catch (error) {

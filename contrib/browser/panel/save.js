@@ -9,17 +9,6 @@ const FORMATS = [
   { format: "gcdump", suffix: ".gcdump", what: "for dotnet-gcdump, PerfView and Visual Studio" },
   { format: "heapsnapshot", suffix: ".heapsnapshot", what: "for the memory tab of Chromium's developer tools" },
 ];
-const KEPT_MS = 60000; // a download has its Blob by then
-
-/** Hands BLOB to the browser as a file NAME. */
-export function download(blob, name) {
-  const url = URL.createObjectURL(blob);
-  const link = h("a", { href: url, download: name });
-  document.body.append(link);
-  link.click();
-  link.remove();
-  setTimeout(() => URL.revokeObjectURL(url), KEPT_MS);
-}
 
 /** NAME as that of a file. */
 export function fileName(name, suffix) {
