@@ -54,7 +54,8 @@ for document in documents():
 LEFT_ALONE = {
     "README.md": ["contrib/quickstart", "contrib/check", "autoreconf -fi && ./configure --prefix=/usr && make && make install"],
     "doc/in-the-browser.md": [
-        "make -C build nuget", "contrib/wasm/emscripten", "make -C build wasm", "(cd build && ../contrib/wasm/link 10.0 runtime)",
+        "contrib/wasm/emscripten", "make -C build nuget", "dotnet nuget add source $PWD/build/nuget --name heapshot",
+        "contrib/wasm/emscripten", "make -C build wasm", "(cd build && ../contrib/wasm/link 10.0 runtime)",
         "(cd build && ../contrib/wasm/link --icu 10.0 runtime-icu)",
         "HEAPSHOT_LONG=1 make -C build check TESTS=tests/wasm/test_publish.py",
         "dotnet publish -c Release -p:HeapshotRuntime=$PWD/build/runtime-icu",

@@ -1,8 +1,12 @@
 # SPDX-License-Identifier: MIT
 """The package Heapshot.WebAssembly, packed once for all tests, and programs restored from it:
 from a local source, into a folder of packages of their own."""
+import contextlib
 import functools
 import glob
+import re
+import subprocess
+import threading
 
 from blazor import publish_sample  # noqa: F401
 from wasm import *
@@ -43,3 +47,34 @@ def from_package(directory):
     ours is taken from where other tests have it."""
     return ("HeapshotPackage=" + VERSION, "RestoreAdditionalProjectSources=" + packed(),
             "RestorePackagesPath=" + own_packages(directory), "RestoreFallbackFolders=" + PACKS)
+
+
+@contextlib.contextmanager
+def running(project, *options):
+    """The origin at which `dotnet run` serves PROJECT, which is built."""
+    env = dict(os.environ, NUGET_PACKAGES=PACKS)
+    # A group of its own: the server is a child.
+    process = subprocess.Popen(["dotnet", "run", "--no-build", "--no-launch-profile", "--project", project, *options], env=env,
+                               start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT, text=True)
+
+    def end():
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+    watchdog = threading.Timer(300, end)
+    watchdog.start()
+    try:
+        said, origin = "", None
+        while origin is None:
+            line = process.stdout.readline()
+            assert line, said
+            said += line
+            origin = re.search(r"(?:App url|Now listening on): (http://[^/\s]+)", line)
+        # What it says from now on must not fill the pipe.
+        threading.Thread(target=process.stdout.read, daemon=True).start()
+        watchdog.cancel()
+        yield origin.group(1)
+    finally:
+        watchdog.cancel()
+        end()
+        process.wait()

@@ -59,6 +59,12 @@ def restored(directory, runtime):
     published(directory, runtime, "HeapshotEnabled=true")
     root = os.path.join(directory, "out", "wwwroot")
     assert_has_our_runtime(root, directory, runtime)
+    # As the stock one, and not in their place the stubs: breakpoints and `dotnet watch` work.
+    ours = os.path.join(installed(directory), "runtimes-with-heapshot", version(runtime), "dotnet.native.wasm")
+    for path in (os.path.join(PACKS, runtime, "runtimes", "browser-wasm", "native", "dotnet.native.wasm"), ours):
+        with open(path, "rb") as file:
+            code = file.read()
+        assert b"/component/debugger-agent.c" in code and b"/component/hot_reload.c" in code, path
     result = node(directory, "checked", runtime, 1000, root=root)
     assert result["taken"] == 1 and result["version"] == version(runtime), result
     check_file(os.path.join(directory, "a.hs"))
@@ -106,28 +112,80 @@ def refused(directory):
     assert "is runtime %s, and app is built for %s" % (version("9.0"), version("10.0")) in wrong, wrong
 
 
-@test("Blazor: built and published from the package, recorded, and listed by the panel that is served with it")
-def blazor_program(directory):
+@on_each("Blazor: built and published from the package, recorded, and listed by the panel that is served with it")
+def blazor_program(directory, runtime):
+    # A second publish takes a minute.
+    if runtime != "10.0":
+        long_only()
     need_chromium()
-    publish_sample(directory, "10.0", *from_package(directory), "HeapshotEnabled=true")
+    publish_sample(directory, runtime, *from_package(directory), "HeapshotEnabled=true")
     project = os.path.join(directory, "project")
     root = os.path.join(directory, "out", "wwwroot")
-    assert_has_our_runtime(root, directory, "10.0")
+    assert_has_our_runtime(root, directory, runtime)
     # The build's own output has it too: what `dotnet run` serves.
-    built = os.path.join(project, "bin", "Release", "net10.0")
-    assert_has_our_runtime(os.path.join(built, "wwwroot"), directory, "10.0")
+    built = os.path.join(project, "bin", "Release", "net" + runtime)
+    assert_has_our_runtime(os.path.join(built, "wwwroot"), directory, runtime)
     with open(os.path.join(built, "BlazorLeak.staticwebassets.runtime.json")) as file:
         manifest = file.read()
     assert os.path.join(installed(directory), "staticwebassets") in manifest, manifest[:2000]
-    result = in_chromium("nuget_package/page.cjs", directory, places={"/": root}, out=directory)
+    assert_leaks(in_chromium("nuget_package/page.cjs", directory, places={"/": root}, out=directory), directory, runtime)
+
+
+def assert_leaks(result, directory, runtime):
+    """What page.cjs had of the sample: a snapshot, which the native command line reads; nothing went wrong."""
     assert result["wrong"] == [] and result["foreign"] == [], result
     path = os.path.join(directory, "a.hs")
     with open(path, "wb") as file:
         file.write(base64.b64decode(result["snapshot"]))
     check_file(path)
+    header = json.loads(heapshot("dump", path).out.splitlines()[0])
+    assert version(runtime) in json.dumps(header), header
     assert [s["label"] for s in snapshots(path)] == ["from the package"]
     assert count_of(path, "BlazorLeak.Clock") == 200
     assert "BlazorLeak.Ticker.Tick" in heapshot("leaks", path).out
+    all_reached(path)
+
+
+@on_each("dotnet run: a Debug build has heapshot and the panel where HeapshotEnabled says so; else the program starts without")
+def debug_build(directory, runtime):
+    if runtime != "10.0":
+        long_only()
+    need_chromium()
+    project = os.path.join(directory, "project")
+    properties = from_package(directory)
+    frameworks = os.path.join(project, "bin", "Debug", "net" + runtime, "wwwroot")
+
+    def built(*more, expect=0):
+        return publish_sample(directory, runtime, *properties, *more, command="build", configuration="Debug", expect=expect)
+
+    def run(*more):
+        return running(project, "-c", "Debug", "--framework", "net" + runtime, "-p:Framework=net" + runtime,
+                       "-p:RuntimeFrameworkVersion=" + version(runtime), *("-p:" + each for each in properties + more))
+    # Built again, nothing changes.
+    built("HeapshotEnabled=true")
+    assert_has_our_runtime(frameworks, directory, runtime)
+    before = tree(frameworks)
+    built("HeapshotEnabled=true")
+    assert tree(frameworks) == before
+    with run("HeapshotEnabled=true") as origin:
+        assert_leaks(in_chromium("nuget_package/page.cjs", directory, origin=origin), directory, runtime)
+    # A runtime of another version is refused in a tree that is built, too.
+    other = os.path.join(installed(directory), "runtimes-with-heapshot", version("9.0" if runtime == "10.0" else "10.0"))
+    said = built("HeapshotEnabled=true", "HeapshotRuntime=" + other, expect=1)
+    assert "error HEAPSHOT2" in said and "is runtime %s, and BlazorLeak is built for %s" % (
+        os.path.basename(other), version(runtime)) in said, said
+    # Off in the same tree: the stock runtime.
+    built()
+    stock = os.path.join(PACKS, runtime, "runtimes", "browser-wasm", "native", "dotnet.native.wasm")
+    found = glob.glob(os.path.join(frameworks, "_framework", "dotnet.native*.wasm"))
+    assert [hash_of(path) for path in found] == [hash_of(stock)], found
+    with run() as origin:
+        result = in_chromium("nuget_package/without.cjs", directory, origin=origin)
+    assert result["missing"] == ["/_content/Heapshot.WebAssembly/heapshot.mjs"] and result["wrong"] == [], result
+    assert result["done"].startswith("clocks") and result["isStock"], result
+    # And on again.
+    built("HeapshotEnabled=true")
+    assert_has_our_runtime(frameworks, directory, runtime)
 
 
 # What the workload's targets give the compiler: BrowserWasmApp.targets of Microsoft.NET.Runtime.WebAssembly.Sdk.

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT
-// Starts the program with heapshot, where the runtime has it.
-import * as heapshot from './_content/Heapshot.WebAssembly/heapshot.mjs';
-
-heapshot.prepare();
+// Starts the program, with heapshot where it was built with it: a build without HeapshotEnabled has no heapshot.mjs.
+const heapshot = await import('./_content/Heapshot.WebAssembly/heapshot.mjs').catch(() => null);
+heapshot?.prepare();
 await Blazor.start({
-    configureRuntime: dotnet => dotnet.withRuntimeOptions(['--profile=heapshot:snapshot=none,at=75%']),
+    configureRuntime: dotnet => { if (heapshot) dotnet.withRuntimeOptions(['--profile=heapshot:snapshot=none,at=75%']); },
 });
-const hs = await heapshot.attach(getDotnetRuntime(0), { expose: true });
-hs.enableDiagnosticChannel({ title: document.title });
+const hs = await heapshot?.attach(getDotnetRuntime(0), { expose: true });
+hs?.enableDiagnosticChannel({ title: document.title });
