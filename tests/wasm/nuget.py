@@ -52,7 +52,7 @@ def from_package(directory):
 @contextlib.contextmanager
 def running(project, *options):
     """The origin at which `dotnet run` serves PROJECT, which is built."""
-    env = dict(os.environ, NUGET_PACKAGES=PACKS)
+    env = dict(os.environ, NUGET_PACKAGES=PACKS, ASPNETCORE_URLS="http://127.0.0.1:0")
     # A group of its own: the server is a child.
     process = subprocess.Popen(["dotnet", "run", "--no-build", "--no-launch-profile", "--project", project, *options], env=env,
                                start_new_session=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -69,7 +69,7 @@ def running(project, *options):
             line = process.stdout.readline()
             assert line, said
             said += line
-            origin = re.search(r"(?:App url|Now listening on): (http://[^/\s]+)", line)
+            origin = re.search(r"Now listening on: (http://[^/\s]+)", line)
         # What it says from now on must not fill the pipe.
         threading.Thread(target=process.stdout.read, daemon=True).start()
         watchdog.cancel()

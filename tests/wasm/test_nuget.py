@@ -133,7 +133,7 @@ def blazor_program(directory, runtime):
 
 def assert_leaks(result, directory, runtime):
     """What page.cjs had of the sample: a snapshot, which the native command line reads; nothing went wrong."""
-    assert result["wrong"] == [] and result["foreign"] == [], result
+    assert result["wrong"] == [] and result["foreign"] == [], (result["wrong"], result["foreign"])
     path = os.path.join(directory, "a.hs")
     with open(path, "wb") as file:
         file.write(base64.b64decode(result["snapshot"]))

@@ -8,11 +8,12 @@ inChromium(async ({ job, open }) => {
   const page = await open(job.origin + "/");
   await page.waitForFunction(() => document.getElementById("clocks"), { timeout: 120000 });
   await press(page, "clocks");
-  const isMissing = (line) => /^status: 404 .*heapshot/.test(line);
+  // A module that is missing is told of twice.
+  const missing = page.wrong.filter((line) => /^(status: 404|request:) .*heapshot/.test(line));
   return {
     done: await page.$eval("#done", (output) => output.textContent),
     isStock: await page.evaluate(() => getDotnetRuntime(0).Module._heapshot_take === undefined),
-    missing: page.wrong.filter(isMissing).map((line) => new URL(line.split(" ")[2]).pathname),
-    wrong: page.wrong.filter((line) => !isMissing(line)),
+    missing: [...new Set(missing.map((line) => new URL(/http\S+/.exec(line)[0]).pathname))],
+    wrong: page.wrong.filter((line) => !missing.includes(line)),
   };
 });
