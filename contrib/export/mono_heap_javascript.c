@@ -36,6 +36,8 @@ static void tidy(struct mono_heap_handles *handles)
 static bool make_table(struct mono_heap *heap, const struct heapshot_handle_table *table,
 		       struct mono_heap_handles *out)
 {
+	if (out->list != NULL) /* one table has the name */
+		return true;
 	out->list = calloc(table->n_handles + 1, sizeof(*out->list));
 	if (out->list == NULL)
 		return false;

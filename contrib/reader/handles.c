@@ -59,14 +59,19 @@ static bool is_name(const char *name, struct hs_slice slice)
 	return strlen(name) == bytes && (bytes == 0 || memcmp(name, slice.data, bytes) == 0);
 }
 
-/* The place of the table by that name, which is added if it is new; SIZE_MAX without memory. */
+/* The place of the table by that name, which is added if it is new; SIZE_MAX without memory.  A name
+ * ends at a NUL: else two tables would have the same. */
 static size_t get_table(struct heapshot_reader *reader, struct hs_slice name)
 {
 	struct hs_memory *memory = &reader->memory;
 	struct hs_handles *handles = &reader->handles;
 	const size_t n = handles->n_tables;
+	const uint8_t *nul =
+		name.data != name.end ? memchr(name.data, 0, (size_t)(name.end - name.data)) : NULL;
 	const char *copy;
 
+	if (nul != NULL)
+		name.end = nul;
 	for (size_t i = 0; i < n; i++)
 		if (is_name(handles->tables[i].name, name))
 			return i;

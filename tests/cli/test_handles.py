@@ -166,4 +166,15 @@ def how_full_memory_was():
     assert "of at most" not in run("list", recording("good")).out
 
 
+@test
+def a_name_ends_at_a_nul():
+    # A second table of the same name would be written over the end of the first.
+    path = recording("handles-differ", "3")
+    proxies = [table for table in run_json("handles", path, "--objects")["tables"] if table["name"].startswith("js_proxy")]
+    assert [(table["name"], table["handles"]) for table in proxies] == [("js_proxy", 14)], proxies
+    out = path + ".mono-heap"
+    assert run("export", "--format", "mono-heap", "-o", out, path).returncode == 0
+    os.remove(out)
+
+
 sys.exit(main())

@@ -103,6 +103,18 @@ static void put_tables(struct synthetic_writer *writer, uint64_t n)
 	put_more(writer, n);
 }
 
+/* Ten rows of a table whose name is another one's up to a NUL. */
+static void put_name_with_nul(struct synthetic_writer *writer)
+{
+	struct hs_handle_row rows[10] = {{0}};
+	struct hs_handle_part part = {
+		.name = TEXT("js_proxy\0more"), .rows = rows, .n_rows = LENGTH(rows)};
+
+	for (size_t i = 0; i < LENGTH(rows); i++)
+		rows[i].handle = 100 + 2 * (int64_t)i;
+	put_part(writer, &part);
+}
+
 static void put_counters(struct synthetic_writer *writer, uint64_t heap, uint64_t taken)
 {
 	static const char *const names[][2] = {
@@ -152,6 +164,8 @@ static void make(struct synthetic_bytes *bytes, uint64_t n, unsigned wrong)
 	synthetic_put_root(writer, synthetic_put_source(writer, 4, "", "T.Pub.Root"), 4, PUB(0));
 	synthetic_put_root(writer, synthetic_put_source(writer, 7, "", "normal"), 7, PUB(1));
 	synthetic_flush_roots(writer);
+	if (wrong == 3)
+		put_name_with_nul(writer);
 	writer->end.heap_bytes = 400;
 	writer->end.handle_tables += wrong == 1;
 	writer->end.handles += wrong == 2;
