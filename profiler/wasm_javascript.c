@@ -30,14 +30,19 @@ _Static_assert(sizeof(struct hs_handle_row) == 24 && sizeof(struct hs_chars) == 
 /* An EM_JS is called in its own file only: elsewhere the linker, given LLVM's bitcode as the workload
  * wasm-tools makes it, does not know it for an import. */
 EM_JS(bool, hs_js_tables_are_told, (void), {
-	return typeof (Module["heapshot"] || {})["tables"] === "function";
+	try {
+		return typeof (Module["heapshot"] || {})["tables"] === "function";
+	} catch {
+		return false;
+	}
 });
 
 EM_JS(bool, hs_js_ask, (void), {
-	const heapshot = Module["heapshot"];
+	/* Apart from Module.heapshot, which is the page's: it may be frozen, or taken away in the middle. */
+	const state = Module["heapshotTables"] || (Module["heapshotTables"] = {});
 	try {
 		const read = entry => [Number(entry["handle"]), String(entry["type"] ?? ""), String(entry["name"] ?? "")];
-		heapshot["reading"] = Array.from(heapshot["tables"](), table => ({
+		state.reading = Array.from(Module["heapshot"]["tables"](), table => ({
 			texts: [String(table["name"]), String(table["note"] ?? "")],
 			counts: ["escaped", "released", "collected"].map(name => Math.max(0, Number(table[name])) || 0),
 			rows: Array.from(table["entries"] ?? [], read).filter(row => Number.isSafeInteger(row[0])),
@@ -45,28 +50,28 @@ EM_JS(bool, hs_js_ask, (void), {
 		}));
 	} catch (error) {
 		/* Once, until it answers again. */
-		if (heapshot["tablesFailure"] === undefined) {
+		if (state.failure === undefined) {
 			let text = "an error without a text";
 			try {
 				text = String(error).replace(/[^ -~]+/g, " ").slice(0, 200);
 			} catch {
 				/* Nothing of it may get through the collection. */
 			}
-			heapshot["tablesFailure"] = text;
+			state.failure = text;
 		}
 		return false;
 	}
-	delete heapshot["tablesFailure"];
-	delete heapshot["isTablesFailureSaid"];
+	delete state.failure;
+	delete state.isSaid;
 	return true;
 });
 
 /* OUT is a struct hs_js_part, with its arrays at the places that follow. */
 EM_JS(bool, hs_js_read, (uint8_t *out, uint8_t *rows, size_t n_rows_max, size_t n_texts_max, uint8_t *bytes, size_t n_bytes_max), {
-	const reading = Module["heapshot"]["reading"];
+	const reading = Module["heapshotTables"].reading;
 	const table = reading[0];
 	if (!table) {
-		delete Module["heapshot"]["reading"];
+		delete Module["heapshotTables"].reading;
 		return false;
 	}
 	let nTexts = 0;
@@ -117,11 +122,11 @@ EM_JS(bool, hs_js_read, (uint8_t *out, uint8_t *rows, size_t n_rows_max, size_t 
 });
 
 EM_JS(int, hs_js_tables_failure, (char *text, size_t size), {
-	const heapshot = Module["heapshot"];
-	if (!heapshot || heapshot["tablesFailure"] === undefined || heapshot["isTablesFailureSaid"])
+	const state = Module["heapshotTables"];
+	if (!state || state.failure === undefined || state.isSaid)
 		return 0;
-	heapshot["isTablesFailureSaid"] = true;
-	stringToUTF8Array(heapshot["tablesFailure"], HEAPU8, text, size);
+	state.isSaid = true;
+	stringToUTF8Array(state.failure, HEAPU8, text, size);
 	return 1;
 });
 /* clang-format on */
