@@ -30,43 +30,45 @@
 
 /* clang-format off */
 EM_JS(int, hs_js_write, (const void *data, size_t size), {
-	const heapshot = Module["heapshot"] || (Module["heapshot"] = {});
-	const chunk = HEAPU8.slice(data >>> 0, (data >>> 0) + size);
-	const waiting = heapshot["waiting"] || (heapshot["waiting"] = []);
-	if (typeof heapshot["write"] !== "function") {
-		waiting.push(chunk);
-		return 1;
-	}
+	/* Apart from Module.heapshot, which is the page's: it may be frozen, and reading it may throw. */
+	const state = Module["heapshotOutput"] || (Module["heapshotOutput"] = {});
 	try {
-		while (waiting.length) {
-			heapshot["write"](waiting[0]);
-			waiting.shift();
+		const heapshot = Module["heapshot"] || (Module["heapshot"] = {});
+		const chunk = HEAPU8.slice(data >>> 0, (data >>> 0) + size);
+		if (typeof heapshot["write"] === "function") {
+			const waiting = heapshot["waiting"] || [];
+			while (waiting.length) {
+				heapshot["write"](waiting[0]);
+				waiting.shift();
+			}
+			heapshot["write"](chunk);
+		} else {
+			(heapshot["waiting"] || (heapshot["waiting"] = [])).push(chunk);
 		}
-		heapshot["write"](chunk);
 	} catch (error) {
 		/* Once, until it takes one again. */
-		if (heapshot["failure"] === undefined) {
+		if (state.failure === undefined) {
 			let text = "an error without a text";
 			try {
 				text = String(error).replace(/[^ -~]+/g, " ").slice(0, 200);
 			} catch {
 				/* Nothing of it may get through the collection. */
 			}
-			heapshot["failure"] = text;
+			state.failure = text;
 		}
 		return 0;
 	}
-	delete heapshot["failure"];
-	delete heapshot["isSaid"];
+	delete state.failure;
+	delete state.isSaid;
 	return 1;
 });
 
 EM_JS(int, hs_js_failure, (char *text, size_t size), {
-	const heapshot = Module["heapshot"];
-	if (!heapshot || heapshot["failure"] === undefined || heapshot["isSaid"])
+	const state = Module["heapshotOutput"];
+	if (!state || state.failure === undefined || state.isSaid)
 		return 0;
-	heapshot["isSaid"] = true;
-	stringToUTF8Array(heapshot["failure"], HEAPU8, text, size);
+	state.isSaid = true;
+	stringToUTF8Array(state.failure, HEAPU8, text, size);
 	return 1;
 });
 /* clang-format on */

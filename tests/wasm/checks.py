@@ -76,10 +76,10 @@ def grows(directory, runtime, play):
 
 
 def throws(directory, runtime, play):
-    for kind in ("begin", "body", "end"):
+    for kind in ("begin", "body", "end", "unreadable"):
         place = os.path.join(directory, kind)
         os.mkdir(place)
-        result = play(place, "throws", runtime, 50000, kind)
+        result = play(place, *(("throws", runtime, 50000, kind) if kind != "unreadable" else (kind, runtime, 50000)))
         path = os.path.join(place, "a.hs")
         assert result["thrown"] >= 1, result
         assert len(result["said"]) == 1 and result["later"] == [], result
@@ -89,7 +89,8 @@ def throws(directory, runtime, play):
         if kind != "end":
             # -7: begun and not finished.
             assert result["taken"][0] == -7 and result["why"], result
-        check_file(path, verify=(INCOMPLETE,) if kind != "end" else (OK,))
+        # Of the unreadable one nothing was written, not even that it began.
+        check_file(path, verify=(INCOMPLETE,) if kind in ("begin", "body") else (OK,))
         lz4 = run(["lz4", "-t", path])
         assert lz4.status == 0, lz4.err
         for number in (2, 3):

@@ -92,6 +92,33 @@ export const scenarios = {
         return { taken, thrown, said, why, later: hs.said.slice(said.length) };
     },
 
+    // Reading the callback throws, and what has it is frozen.
+    async unreadable(place, n) {
+        let isThrowing = false;
+        let thrown = 0;
+        const kept = collector();
+        const heapshot = Object.freeze({
+            get write() {
+                if (isThrowing) {
+                    thrown++;
+                    throw new RangeError('no room\nfor it');
+                }
+                return kept.write;
+            },
+        });
+        const hs = await start(place.root, 'snapshot=none,quiet', heapshot);
+        hs.app.Build(Number(n));
+        isThrowing = true;
+        const taken = [hs.take('first')];
+        const why = hs.Module.UTF8ToString(hs.Module._heapshot_error());
+        const said = [...hs.said];
+        isThrowing = false;
+        taken.push(hs.take('second'), hs.take('third'));
+        hs.stop();
+        place.save('a.hs', kept.chunks);
+        return { taken, thrown, said, why, later: hs.said.slice(said.length) };
+    },
+
     // What malloc had given, and what the memory was, at each frame of a snapshot.
     async memory(place, n, options) {
         const seen = [];
