@@ -44,16 +44,18 @@ class Recording:
         return self.cache[key]
 
 
-def has_words_of_stacks(recording, number, prefix):
-    """Whether a word of a stack, or of registers, leads to such an object: whoever holds that too does not retain it."""
-    return any(entry["kind"] in ("stack", "saved_registers") and (entry["type"] or "").startswith(prefix)
+def has_words_of_stacks(recording, number):
+    """Whether a word on a stack leads to an object of the program: whoever holds that too does not retain it."""
+    return any(entry["kind"] == "stack" and (entry["type"] or "").startswith("T.")
                for entry in recording.of(roots, number))
 
 
-def may_retain_less(recording, number, value, wanted):
-    """An object of the program may hold much; of its strings, each by itself, a stack has a few."""
-    return value < wanted and (has_words_of_stacks(recording, number, "T.") or (
-        value > wanted * 0.9999 and has_words_of_stacks(recording, number, "System.String")))
+def bytes_of_stacks(path, number):
+    """Of the strings that words of a stack, or of registers, lead to: just these nobody else retains."""
+    kinds = {entry["kind"] for entry in roots(path, number)} & {"stack", "saved_registers"}
+    found = {row["address"]: row["bytes"] for kind in kinds
+             for row in read_json("find", "%s@%d" % (path, number), "--root-kind", kind, "--type", "System.String", "--limit", "0")["objects"]}
+    return sum(found.values())
 
 
 def differences(recording, row, number):
@@ -65,7 +67,9 @@ def differences(recording, row, number):
             yield "%s of %s: %d, not %s" % (column, row["type"], value, row[column])
     if row["retained"] != "-":
         value = sum(entry["retained"] for entry in of_type(recording.of(retained, number), row["type"]))
-        if not is_within(value, row["retained"]) and not may_retain_less(recording, number, value, int(row["retained"])):
+        if not is_within(value, row["retained"]) and not (value < int(row["retained"]) and (
+                has_words_of_stacks(recording, number)
+                or int(row["retained"]) - value <= recording.of(bytes_of_stacks, number))):
             yield "retained by %s: %d, not %s" % (row["type"], value, row["retained"])
     if row["roots"] != "-":
         rows = of_type(recording.of(roots, number), row["type"])

@@ -23,6 +23,18 @@ async function record(place, options, write) {
     return { hs, kept };
 }
 
+// Three snapshots, of which the callback refuses the first: REFUSE tells it.
+function refuseOne(hs, refuse) {
+    refuse(true);
+    const taken = [hs.take('first')];
+    const why = hs.Module.UTF8ToString(hs.Module._heapshot_error());
+    const said = [...hs.said];
+    refuse(false);
+    taken.push(hs.take('second'), hs.take('third'));
+    hs.stop();
+    return { taken, said, why, later: hs.said.slice(said.length) };
+}
+
 export const scenarios = {
     ...counterScenarios,
     ...handleScenarios,
@@ -72,7 +84,7 @@ export const scenarios = {
 
     // The callback throws while the bodies of the first snapshot come, or from its begin on.
     async throws(place, n, kind) {
-        let isThrowing = true;
+        let isThrowing = false;
         let thrown = 0;
         const { hs, kept } = await record(place, 'snapshot=none,quiet', (kept, chunk) => {
             if (isThrowing && chunk[13] === kinds[kind]) {
@@ -82,14 +94,9 @@ export const scenarios = {
             kept.write(chunk);
         });
         hs.app.Build(Number(n));
-        const taken = [hs.take('first')];
-        const why = hs.Module.UTF8ToString(hs.Module._heapshot_error());
-        const said = [...hs.said];
-        isThrowing = false;
-        taken.push(hs.take('second'), hs.take('third'));
-        hs.stop();
+        const told = refuseOne(hs, isOn => { isThrowing = isOn; });
         place.save('a.hs', kept.chunks);
-        return { taken, thrown, said, why, later: hs.said.slice(said.length) };
+        return { ...told, thrown };
     },
 
     // Reading the callback throws, and what has it is frozen.
@@ -108,15 +115,9 @@ export const scenarios = {
         });
         const hs = await start(place.root, 'snapshot=none,quiet', heapshot);
         hs.app.Build(Number(n));
-        isThrowing = true;
-        const taken = [hs.take('first')];
-        const why = hs.Module.UTF8ToString(hs.Module._heapshot_error());
-        const said = [...hs.said];
-        isThrowing = false;
-        taken.push(hs.take('second'), hs.take('third'));
-        hs.stop();
+        const told = refuseOne(hs, isOn => { isThrowing = isOn; });
         place.save('a.hs', kept.chunks);
-        return { taken, thrown, said, why, later: hs.said.slice(said.length) };
+        return { ...told, thrown };
     },
 
     // What malloc had given, and what the memory was, at each frame of a snapshot.
